@@ -1,0 +1,1 @@
+# see lithe_install later

@@ -1,0 +1,35 @@
+#pragma once
+#include <cstdio>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+namespace lithe {
+
+/// A file that appears whole or not at all: written beside its target under a temporary name, and renamed by
+/// `commit`. Destroyed without `commit`, it leaves no trace and the old file, if there was one, untouched.
+/// Every failure (folder missing, not writable, disk full) is an InputError that names the target.
+class AtomicFile {
+public:
+    explicit AtomicFile(std::filesystem::path target);
+    ~AtomicFile();
+    AtomicFile(const AtomicFile&) = delete;
+    AtomicFile& operator=(const AtomicFile&) = delete;
+
+    void write(std::string_view bytes);
+    void write(std::span<const std::byte> bytes);
+    void commit();
+
+    const std::filesystem::path& target() const { return target_; }
+
+private:
+    [[noreturn]] void fail(const char* doing) const;
+    std::filesystem::path target_;
+    std::filesystem::path temporary_;
+    std::FILE* file_ = nullptr;
+};
+
+/// Writes a whole file at once, as AtomicFile does.
+void write_file(const std::filesystem::path& target, std::string_view bytes);
+
+} // namespace lithe

@@ -1,0 +1,29 @@
+#include "lithe/core/parallel.hpp"
+
+#include <algorithm>
+
+#include <tbb/global_control.h>
+#include <tbb/info.h>
+
+namespace lithe {
+
+struct ThreadLimit::Control {
+    tbb::global_control limit;
+};
+
+ThreadLimit::ThreadLimit(int count)
+{
+    const int threads = count > 0 ? count : tbb::info::default_concurrency();
+    control_ = std::make_unique<Control>(
+        Control{{tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads)}});
+}
+
+ThreadLimit::~ThreadLimit() = default;
+
+int thread_count()
+{
+    const auto allowed = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
+    return std::max(1, static_cast<int>(allowed));
+}
+
+} // namespace lithe

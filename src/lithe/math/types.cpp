@@ -1,0 +1,1 @@
+#include "lithe/math/types.hpp"
