@@ -1,0 +1,1 @@
+#include "lithe/meshing/stuffing.hpp" // what the layer check must refuse
