@@ -23,7 +23,8 @@ public:
     /// In [0, count), count > 0.
     std::uint64_t index(std::uint64_t count)
     {
-        return static_cast<std::uint64_t>((static_cast<unsigned __int128>(bits()) * count) >> 64);
+        __extension__ using Wide = unsigned __int128;
+        return static_cast<std::uint64_t>((static_cast<Wide>(bits()) * count) >> 64);
     }
     /// Mean 0, deviation 1 (Box-Muller; the second value is thrown away to keep the state one number).
     double normal()
