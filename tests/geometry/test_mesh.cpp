@@ -46,6 +46,14 @@ TEST(Mesh, NormalsOfACubePointOutward)
     }
 }
 
+TEST(Mesh, TheNormalOfAVertexWithoutTrianglesIsZero)
+{
+    TriangleMesh cube = test::unit_cube();
+    cube.vertices.conservativeResize(3, 9);
+    cube.vertices.col(8).setZero();
+    EXPECT_EQ(vertex_normals(cube).col(8), Vec3::Zero());
+}
+
 TEST(Mesh, DroppingUnusedVerticesKeepsFieldsInStep)
 {
     TriangleMesh mesh = test::unit_cube();

@@ -133,7 +133,7 @@ Points vertex_normals(const TriangleMesh& mesh)
         const Vec3 n = ab.cross(ac);
         for (int k = 0; k < 3; ++k) normals.col(mesh.triangles(k, t)) += n;
     }
-    normals.colwise().normalize();
+    for (Index v = 0; v < normals.cols(); ++v) normals.col(v).normalize(); // a zero column stays zero
     return normals;
 }
 
