@@ -1,1 +1,0 @@
-#include "lithe/math/types.hpp"
