@@ -1,0 +1,73 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "lithe/core/progress.hpp"
+#include "lithe/geometry/mesh.hpp"
+
+namespace lithe {
+
+/// A solid as a function: below zero inside, above outside, and nowhere steeper than a distance [m].
+/// It is asked from many threads at once.
+using LevelSet = std::function<double(const Vec3&)>;
+
+/// How finely, and how far around its surface, a level set is sampled.
+struct LatticeOptions {
+    double cell = 0.0; ///< edge of the cubic cells of the lattice [m], > 0
+    double reach =
+        0.0; ///< levels in [-reach, reach] will be asked for, or jumps of the function up to it [m]
+};
+
+/// A level set sampled on a body-centred cubic lattice: the corners and the centres of cubes with edge `cell`.
+///
+/// Neighbours are joined by long edges (length `cell`, corner to corner or centre to centre) and short ones
+/// (sqrt(3)/2 cell, corner to centre). Four neighbours around a face of two cubes make a tet; 12 tets fill a
+/// cube and all have the same shape. Only blocks of cells that hold some of the solid or touch
+/// its surface are stored, and the function is asked only near the surface: a block whose centre is farther
+/// from the surface than its corners has one sign.
+class LevelLattice {
+public:
+    LevelLattice(LevelSet level_set, const Box3& box, const LatticeOptions& options, Progress& progress);
+
+    static constexpr int block_cells = 8; ///< cells along the edge of a block
+    static constexpr int block_vertices = 2 * block_cells * block_cells * block_cells;
+
+    double cell() const { return cell_; }
+    const LevelSet& level_set() const { return level_set_; }
+    /// Vertices have slots: all of a stored block in a row.
+    Index slot_count() const { return static_cast<Index>(values_.size()); }
+    /// The slot at a lattice coordinate (half cells: all even for corners, all odd for centres); -1: far outside.
+    std::int64_t slot(const Eigen::Vector3i& at) const;
+    Eigen::Vector3i coordinate(std::int64_t slot) const;
+    Vec3 position(const Eigen::Vector3i& at) const { return origin_ + 0.5 * cell_ * at.cast<double>(); }
+    /// The function at a vertex, or plus or minus infinity where it is farther from zero than any edge is long.
+    double value(std::int64_t slot) const { return values_[static_cast<std::size_t>(slot)]; }
+    /// The share of the lattice's vertices with a value below `level`, as a volume. [m^3]
+    double sampled_volume(double level) const;
+
+private:
+    void choose_blocks(Progress& progress);
+    void fill(const Eigen::Vector3i& first_cell, int cells, double* block) const;
+    bool one_sign(double centre_value, int cells) const;
+
+    LevelSet level_set_;
+    Vec3 origin_;
+    double cell_;
+    double reach_;
+    Eigen::Vector3i blocks_;                ///< along each axis
+    std::vector<std::int32_t> block_index_; ///< stored block of each block of the box, -1: outside
+    std::vector<Eigen::Vector3i> stored_;   ///< first cell of each stored block
+    std::vector<double> values_;            ///< one per slot
+};
+
+/// Fills {x : f(x) < level} with tets by isosurface stuffing.                                       [LS07]
+///
+/// Lattice vertices that the surface passes too near are moved onto it; the lattice tets are then cut by a few
+/// stencils. Every dihedral angle is above 10.7 and below 164.8 degrees, whatever the function, since
+/// that holds for every position of the cut points on their edges.
+///
+/// The same bits for any number of threads. The boundary may touch itself; see `tidy_solid`.
+TetMesh stuff(const LevelLattice& lattice, double level, Progress& progress);
+
+} // namespace lithe
