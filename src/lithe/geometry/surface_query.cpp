@@ -418,7 +418,20 @@ double SurfaceQuery::signed_distance(const Vec3& p) const
 VecX signed_distances(const SurfaceQuery& query, const Points& points)
 {
     VecX distances(points.cols());
-    parallel_for(points.cols(), 256, [&](Index i) { distances[i] = query.signed_distance(points.col(i)); });
+    parallel_blocks(points.cols(), 256, [&](Index begin, Index end) {
+        double limit = std::numeric_limits<double>::infinity();
+        for (Index i = begin; i < end; ++i) {
+            const Vec3 p = points.col(i);
+            // neighbours in the array are often neighbours in space: |d(p) - d(p')| <= |p - p'| narrows the search
+            if (i > begin) {
+                const double step = (p - points.col(i - 1)).norm(), last = std::abs(distances[i - 1]);
+                limit = (last + step) * (1.0 + 1e-12) + std::numeric_limits<double>::min();
+            }
+            const std::optional<ClosestPoint> found = query.closest_point(p, limit);
+            const double distance = (found ? *found : query.closest_point(p)).distance;
+            distances[i] = query.inside(p) ? -distance : distance;
+        }
+    });
     return distances;
 }
 

@@ -1,0 +1,191 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "lithe/core/parallel.hpp"
+#include "lithe/geometry/mesh.hpp"
+
+namespace lithe {
+
+/// A hierarchy of boxes over items that are boxes themselves (triangles, tets, bodies): finds those that meet a
+/// box, a point or each other without looking at all. For surfaces that do not move, SurfaceQuery is faster.
+///
+/// Binary, one item per leaf, built by binned surface-area heuristic [Wal07]; the nodes lie in one array in
+/// depth-first order. The same items give the same tree, whatever the number of threads. Items are known by their index.
+class Bvh {
+public:
+    Bvh() = default;
+    explicit Bvh(std::span<const Box3> items);
+
+    /// Takes new boxes for the same items and keeps the tree: fast and without allocation, for items that have moved
+    /// a little since the tree was built. Queries stay right however far they have moved, but get slower.
+    void refit(std::span<const Box3> items);
+
+    Index item_count() const { return static_cast<Index>(nodes_.size() + 1) / 2; }
+    /// Around all items.
+    Box3 box() const { return nodes_.empty() ? Box3() : nodes_[0].box; }
+    /// Expected cost of a query relative to one leaf, by the surface-area heuristic: a tree whose cost has doubled
+    /// since it was built is worth building anew.
+    double cost() const;
+
+    /// f(item) for each item whose box meets `box` (touching counts), in no particular but always the same order.
+    template <class F>
+    void for_each_overlap(const Box3& box, F&& f) const;
+
+    /// Visits items by the distance of their boxes from p, nearest first as far as cheaply possible, as long as they
+    /// are within the bound: `bound2 = f(item, bound2)` with squared distances, starting at `bound2`.
+    template <class F>
+    void for_each_near(const Vec3& p, double bound2, F&& f) const;
+
+    /// f(i, j), i < j, for each pair of items whose boxes meet.
+    template <class F>
+    void for_each_self_pair(F&& f) const;
+
+    /// f(i, j) for each item i of this and j of `other` whose boxes meet.
+    template <class F>
+    void for_each_pair(const Bvh& other, F&& f) const;
+
+    /// The pairs (i, j), i < j, whose boxes meet and for which `keep(i, j)` is true, sorted. On all threads.
+    template <class Keep>
+    std::vector<std::pair<int, int>> collect_self_pairs(const Keep& keep) const;
+
+private:
+    struct Node {
+        Box3 box;
+        int right; ///< the second child; the first is the next node. -1: a leaf
+        int item;
+    };
+    struct NodePair {
+        int a, b; ///< equal: the node against itself
+    };
+    static constexpr int max_depth = 96;
+
+    struct Builder;
+    template <class F>
+    void self_pairs(NodePair pair, F& f) const;
+    template <class F>
+    static void cross_pairs(const std::vector<Node>& a, int i, const std::vector<Node>& b, int j, F& f);
+    std::vector<NodePair> self_pair_tasks() const;
+
+    std::vector<Node> nodes_;
+};
+
+/// The boxes around the triangles or tets, made wider by `margin` [m] on all sides, into `boxes` (resized when needed).
+void triangle_boxes(const Points& vertices, const Triangles& triangles, double margin,
+                    std::vector<Box3>& boxes);
+void tet_boxes(const Points& vertices, const Tets& tets, double margin, std::vector<Box3>& boxes);
+
+template <class F>
+void Bvh::for_each_overlap(const Box3& box, F&& f) const
+{
+    if (nodes_.empty()) return;
+    std::array<int, max_depth> stack;
+    int top = 0;
+    stack[top++] = 0;
+    while (top > 0) {
+        const int i = stack[--top];
+        const Node& node = nodes_[static_cast<std::size_t>(i)];
+        if (!node.box.intersects(box)) continue;
+        if (node.right < 0) {
+            f(node.item);
+        } else {
+            stack[top++] = node.right;
+            stack[top++] = i + 1;
+        }
+    }
+}
+
+template <class F>
+void Bvh::for_each_near(const Vec3& p, double bound2, F&& f) const
+{
+    struct Entry {
+        double distance2;
+        int node;
+    };
+    if (nodes_.empty()) return;
+    std::array<Entry, max_depth> stack;
+    int top = 0;
+    stack[top++] = {nodes_[0].box.squaredExteriorDistance(p), 0};
+    while (top > 0) {
+        const Entry entry = stack[--top];
+        if (entry.distance2 > bound2) continue;
+        const Node& node = nodes_[static_cast<std::size_t>(entry.node)];
+        if (node.right < 0) {
+            bound2 = f(node.item, bound2);
+            continue;
+        }
+        Entry first{nodes_[static_cast<std::size_t>(entry.node + 1)].box.squaredExteriorDistance(p),
+                    entry.node + 1};
+        Entry second{nodes_[static_cast<std::size_t>(node.right)].box.squaredExteriorDistance(p), node.right};
+        if (second.distance2 < first.distance2) std::swap(first, second);
+        stack[top++] = second;
+        stack[top++] = first;
+    }
+}
+
+template <class F>
+void Bvh::cross_pairs(const std::vector<Node>& a, int i, const std::vector<Node>& b, int j, F& f)
+{
+    const Node& p = a[static_cast<std::size_t>(i)];
+    const Node& q = b[static_cast<std::size_t>(j)];
+    if (!p.box.intersects(q.box)) return;
+    if (p.right < 0 && q.right < 0) {
+        f(p.item, q.item);
+    } else if (q.right < 0 ||
+               (p.right >= 0 && p.box.sizes().sum() >= q.box.sizes().sum())) { // open the larger
+        cross_pairs(a, i + 1, b, j, f);
+        cross_pairs(a, p.right, b, j, f);
+    } else {
+        cross_pairs(a, i, b, j + 1, f);
+        cross_pairs(a, i, b, q.right, f);
+    }
+}
+
+template <class F>
+void Bvh::self_pairs(NodePair pair, F& f) const
+{
+    if (pair.a != pair.b) {
+        auto sorted = [&f](int i, int j) { i < j ? f(i, j) : f(j, i); };
+        cross_pairs(nodes_, pair.a, nodes_, pair.b, sorted);
+        return;
+    }
+    const Node& node = nodes_[static_cast<std::size_t>(pair.a)];
+    if (node.right < 0) return;
+    self_pairs({pair.a + 1, pair.a + 1}, f);
+    self_pairs({node.right, node.right}, f);
+    self_pairs({pair.a + 1, node.right}, f);
+}
+
+template <class F>
+void Bvh::for_each_self_pair(F&& f) const
+{
+    if (!nodes_.empty()) self_pairs({0, 0}, f);
+}
+
+template <class F>
+void Bvh::for_each_pair(const Bvh& other, F&& f) const
+{
+    if (!nodes_.empty() && !other.nodes_.empty()) cross_pairs(nodes_, 0, other.nodes_, 0, f);
+}
+
+template <class Keep>
+std::vector<std::pair<int, int>> Bvh::collect_self_pairs(const Keep& keep) const
+{
+    const std::vector<NodePair> tasks = self_pair_tasks();
+    std::vector<std::vector<std::pair<int, int>>> found(tasks.size());
+    parallel_for(static_cast<std::ptrdiff_t>(tasks.size()), 1, [&](std::ptrdiff_t t) {
+        auto collect = [&](int i, int j) {
+            if (keep(i, j)) found[static_cast<std::size_t>(t)].emplace_back(i, j);
+        };
+        self_pairs(tasks[static_cast<std::size_t>(t)], collect);
+    });
+    std::vector<std::pair<int, int>> pairs;
+    for (const auto& part : found) pairs.insert(pairs.end(), part.begin(), part.end());
+    std::sort(pairs.begin(), pairs.end());
+    return pairs;
+}
+
+} // namespace lithe
