@@ -46,15 +46,25 @@ void parallel_blocks(std::ptrdiff_t count, std::ptrdiff_t block, const F& f)
 }
 
 /// Folds f(begin, end) -> T over fixed blocks, joined left to right: same bits for any number of threads.
+/// `partial` is scratch that the caller keeps, so that a repeated reduction allocates nothing.
 template <class T, class F, class Join>
-T parallel_reduce(std::ptrdiff_t count, std::ptrdiff_t block, T start, const F& f, const Join& join)
+T parallel_reduce(std::ptrdiff_t count, std::ptrdiff_t block, T start, const F& f, const Join& join,
+                  std::vector<T>& partial)
 {
-    std::vector<T> partial(static_cast<std::size_t>((count + block - 1) / block), start);
+    partial.assign(static_cast<std::size_t>((count + block - 1) / block), start);
     parallel_blocks(count, block, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
         partial[static_cast<std::size_t>(begin / block)] = f(begin, end);
     });
     for (const T& part : partial) start = join(start, part);
     return start;
+}
+
+/// The same with scratch of its own.
+template <class T, class F, class Join>
+T parallel_reduce(std::ptrdiff_t count, std::ptrdiff_t block, T start, const F& f, const Join& join)
+{
+    std::vector<T> partial;
+    return parallel_reduce(count, block, start, f, join, partial);
 }
 
 } // namespace lithe
