@@ -22,6 +22,13 @@ float likeness(const PixelLight& p, const PixelLight& q)
     return power / (1.0f + across * across * across * across);
 }
 
+/// 1 for equal visibilities, falling for those whose difference is more than noise: shadows have edges.
+float same_shadow(float a, float b)
+{
+    const float d = (a - b) / 0.2f, d2 = d * d;
+    return 1.0f / (1.0f + d2 * d2);
+}
+
 /// One pass at pixel (x, y): a 5 x 5 B-spline with holes of `step`.
 Light smooth_at(const std::vector<PixelLight>& pixels, const std::vector<Light>& light, int width, int step,
                 int x, int y)
@@ -29,16 +36,19 @@ Light smooth_at(const std::vector<PixelLight>& pixels, const std::vector<Light>&
     constexpr float spline[3] = {0.375f, 0.25f, 0.0625f};
     const int height = static_cast<int>(pixels.size()) / width;
     const auto here = static_cast<std::size_t>(y) * width + x;
-    float total = spline[0] * spline[0];
-    Light sum = total * light[here];
+    Eigen::Array4f total = Eigen::Array4f::Constant(spline[0] * spline[0]);
+    Eigen::Array4f sum = total * light[here].array();
     for (int j = -2; j <= 2; ++j) {
         for (int i = -2; i <= 2; ++i) {
             const int u = x + i * step, v = y + j * step;
             if ((i == 0 && j == 0) || u < 0 || v < 0 || u >= width || v >= height) continue;
             const auto there = static_cast<std::size_t>(v) * width + u;
             const float w = spline[std::abs(i)] * spline[std::abs(j)] * likeness(pixels[here], pixels[there]);
-            total += w;
-            sum += w * light[there];
+            if (w <= 0.0f) continue;
+            const float shadow = step == 1 ? 1.0f : same_shadow(light[here][3], light[there][3]);
+            const Eigen::Array4f weight(w, w, w, w * shadow);
+            total += weight;
+            sum += weight * light[there].array();
         }
     }
     return sum / total;
@@ -57,11 +67,9 @@ void filter_light(std::vector<PixelLight>& pixels, int width, int passes)
             const int y = static_cast<int>(begin / width);
             for (std::ptrdiff_t i = begin; i < end; ++i) {
                 const auto k = static_cast<std::size_t>(i);
-                smooth[k] = light[k];
-                if (pixels[k].id == Hit::none) continue;
-                const Light all = smooth_at(pixels, light, width, 1 << pass, static_cast<int>(i - begin), y);
-                smooth[k].head<3>() = all.head<3>();
-                if (pass == 0) smooth[k][3] = all[3]; // shadows have edges: a short reach only
+                const int x = static_cast<int>(i - begin);
+                const bool filtered = pixels[k].id != Hit::none;
+                smooth[k] = filtered ? smooth_at(pixels, light, width, 1 << pass, x, y) : light[k];
             }
         });
         light.swap(smooth);

@@ -86,6 +86,7 @@ private:
     Studio studio_;
     ColorMap map_;
     Vec3f line_color_ = Vec3f::Zero();
+    float line_width_ = 1.0f;
     std::vector<std::vector<Vec3f>> normals_; ///< per surface and corner
     std::vector<PixelLight> pixels_;
 };
@@ -158,7 +159,9 @@ Renderer::Renderer(const RenderScene& scene, const Camera& camera, const RenderO
 {
     if (options.samples < 1 || options.samples > 4096)
         throw InputError(fmt::format("samples = {} must lie in 1..4096", options.samples));
-    if (options.wireframe) line_color_ = linear_from_srgb(options.wireframe->color).cast<float>();
+    const Wireframe wireframe = options.wireframe.value_or(Wireframe{});
+    line_color_ = linear_from_srgb(wireframe.color).cast<float>();
+    line_width_ = static_cast<float>(require_positive("wireframe width", wireframe.width));
 
     const Box3 box = options.content.value_or(bounds(scene));
     const double ground = normalization_.apply(box.min()).y();
@@ -186,7 +189,7 @@ Image Renderer::draw(Progress& progress)
     });
     progress.end();
 
-    filter_light(pixels_, image.width, options_.samples <= 12 ? 2 : options_.samples <= 48 ? 1 : 0);
+    filter_light(pixels_, image.width, options_.samples <= 24 ? 2 : options_.samples <= 96 ? 1 : 0);
     parallel_for(image.height, 8, [&](std::ptrdiff_t y) {
         for (int x = 0; x < image.width; ++x) {
             const auto i = static_cast<std::size_t>(y) * image.width + x;
@@ -283,8 +286,8 @@ void Renderer::place(Sample& s) const
         s.id = s.hit.surface;
         s.alpha = 1.0f;
         s.point = surface_point(s.hit, s.ray);
-        const Vec3f at = lens_.project(s.ray.origin + s.hit.t * s.ray.direction);
-        if (options_.wireframe) s.line = line(s.hit, at.head<2>());
+        const bool lines = options_.wireframe || scene_.surfaces[s.hit.surface].lines == Lines::Always;
+        if (lines) s.line = line(s.hit, lens_.project(s.ray.origin + s.hit.t * s.ray.direction).head<2>());
     }
 }
 
@@ -346,15 +349,13 @@ Vec3f Renderer::albedo(const Hit& hit, bool outside) const
 float Renderer::line(const Hit& hit, const Eigen::Vector2f& at) const
 {
     const TracedSurface& surface = tracer_.surface(hit.surface);
-    const std::vector<std::uint8_t>& edges = scene_.surfaces[hit.surface].edges;
     std::array<Eigen::Vector2f, 3> corners;
     for (int c = 0; c < 3; ++c) {
         const Vec3f p = lens_.project(surface.vertices[surface.triangles[hit.triangle][c]]);
         if (p.z() <= 0.0f) return 0.0f;
         corners[static_cast<std::size_t>(c)] = p.head<2>();
     }
-    return line_coverage(corners, at, edges.empty() ? std::uint8_t{7} : edges[hit.triangle],
-                         static_cast<float>(options_.wireframe->width));
+    return line_coverage(corners, at, line_width_);
 }
 
 void Renderer::light_by_sun(std::vector<Sample>& samples) const

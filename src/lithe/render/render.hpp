@@ -19,7 +19,7 @@ struct Background {
 
 struct RenderOptions {
     int width = 1280, height = 720; ///< [pixels]
-    int samples = 8;                ///< per pixel, 1 to 4096; pixels with edges take three times as many
+    int samples = 16;               ///< per pixel, 1 to 4096; pixels with edges take three times as many
     Ground ground = Ground::Checker;
     Background background = {};
     std::optional<Wireframe> wireframe = {};

@@ -146,8 +146,8 @@ RenderSurface make_surface(const TriangleMesh& mesh, const SurfaceOptions& optio
 Vec3 palette_color(std::size_t index)
 {
     static const std::array<Vec3, 8> colors = {
-        Vec3(0.90, 0.47, 0.27), Vec3(0.27, 0.60, 0.74), Vec3(0.93, 0.73, 0.33), Vec3(0.42, 0.66, 0.42),
-        Vec3(0.80, 0.42, 0.53), Vec3(0.53, 0.49, 0.75), Vec3(0.36, 0.70, 0.64), Vec3(0.72, 0.57, 0.44)};
+        Vec3(0.84, 0.46, 0.33), Vec3(0.32, 0.55, 0.65), Vec3(0.86, 0.69, 0.38), Vec3(0.48, 0.62, 0.43),
+        Vec3(0.76, 0.46, 0.52), Vec3(0.53, 0.50, 0.68), Vec3(0.40, 0.64, 0.59), Vec3(0.72, 0.60, 0.49)};
     return colors[index % colors.size()];
 }
 

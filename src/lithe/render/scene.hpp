@@ -1,5 +1,4 @@
 #pragma once
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -7,6 +6,9 @@
 #include "lithe/geometry/mesh.hpp"
 
 namespace lithe {
+
+/// Whether the edges of the triangles are drawn: with RenderOptions::wireframe only, or in any case.
+enum class Lines { WhenAsked, Always };
 
 /// A surface ready to be drawn. Colours are linear RGB in [0, 1].
 struct RenderSurface {
@@ -16,8 +18,7 @@ struct RenderSurface {
     Points colors;         ///< one column for all, or one per vertex
     VecX map_values = {};  ///< empty, or one per vertex in [0, 1]: shown through the colour map instead
     Vec3 inside_color = {0.55, 0.22, 0.16}; ///< of the back of the faces
-    std::vector<std::uint8_t> edges =
-        {}; ///< empty, or per triangle: bit c set where a wireframe shows c -> c+1
+    Lines lines = Lines::WhenAsked;
 };
 
 /// Everything in a picture but camera, light and ground.

@@ -60,7 +60,7 @@ float filtered_wave(float x, float w)
 
 Studio make_studio(const Camera& camera)
 {
-    constexpr double azimuth = 0.75, elevation = 0.87; // [rad]
+    constexpr double azimuth = 0.95, elevation = 0.82; // [rad]
     const Mat3 axes = camera_axes(camera);
     const Vec3 right = axes.col(0), back = right.cross(Vec3::UnitY()).stableNormalized();
     Studio studio;
@@ -73,7 +73,7 @@ Studio make_studio(const Camera& camera)
 
 Vec3f sky_radiance(const Vec3f& direction)
 {
-    const Vec3f zenith(0.56f, 0.66f, 0.82f), horizon(0.80f, 0.83f, 0.88f);
+    const Vec3f zenith(0.42f, 0.52f, 0.70f), horizon(0.62f, 0.66f, 0.73f);
     const float t = std::sqrt(std::max(direction.y(), 0.0f));
     return horizon + t * (zenith - horizon);
 }
@@ -122,7 +122,7 @@ Vec3f bounced_radiance(const Studio& studio, const SurfacePoint& point, float su
 
 SurfacePoint ground_point(const Studio& studio, const Vec3f& position, const Eigen::Vector2f& footprint)
 {
-    const Vec3f light(0.60f, 0.60f, 0.59f), dark(0.47f, 0.48f, 0.49f);
+    const Vec3f light(0.56f, 0.56f, 0.55f), dark(0.42f, 0.43f, 0.44f);
     const float wx = std::max(footprint.x() / studio.cell, 1e-3f),
                 wz = std::max(footprint.y() / studio.cell, 1e-3f);
     const float checker =

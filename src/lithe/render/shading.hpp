@@ -10,7 +10,7 @@ namespace lithe {
 struct Studio {
     Vec3f sun = Vec3f::UnitY(); ///< unit, towards the middle of the key light
     float sun_radius = 0.07f;   ///< angular, how soft the shadows are [rad]
-    Vec3f sun_irradiance = {3.55f, 3.20f, 2.75f};
+    Vec3f sun_irradiance = {4.6f, 4.1f, 3.45f};
     float ground_height = -1e30f; ///< far below: no ground
     float cell = 0.5f;            ///< side of a square of the checkerboard
     bool has_ground() const { return ground_height > -1e29f; }

@@ -22,14 +22,13 @@ float segment_distance(const Eigen::Vector2f& a, const Eigen::Vector2f& b, const
 
 } // namespace
 
-float line_coverage(const std::array<Eigen::Vector2f, 3>& corners, const Eigen::Vector2f& at,
-                    std::uint8_t edges, float width)
+float line_coverage(const std::array<Eigen::Vector2f, 3>& corners, const Eigen::Vector2f& at, float width)
 {
     float nearest = 1e30f, longest = 1e-6f;
     for (std::size_t c = 0; c < 3; ++c) {
         const Eigen::Vector2f &a = corners[c], &b = corners[(c + 1) % 3];
         longest = std::max(longest, (b - a).norm());
-        if (edges & (1u << c)) nearest = std::min(nearest, segment_distance(a, b, at));
+        nearest = std::min(nearest, segment_distance(a, b, at));
     }
     // Each triangle draws its half of a line; the pixel filter makes the step at the border smooth.
     const float inside = std::clamp(0.5f * width - nearest + 0.5f, 0.0f, 1.0f);

@@ -1,6 +1,5 @@
 #pragma once
 #include <array>
-#include <cstdint>
 
 #include <Eigen/Core>
 
@@ -14,9 +13,7 @@ struct Wireframe {
     Vec3 color = Vec3(0.10, 0.11, 0.13); ///< sRGB
 };
 
-/// How much of a line covers `at`, in [0, 1], for a triangle with these corners (all in pixels). Bit c of `edges`
-/// says that c -> c+1 is drawn. Where triangles are so small that lines would cover all, lines grow fainter.
-float line_coverage(const std::array<Eigen::Vector2f, 3>& corners, const Eigen::Vector2f& at,
-                    std::uint8_t edges, float width);
+/// How much of a line covers `at`, in [0, 1], for a triangle with these corners (all in pixels). Where triangles are so small that lines would cover all, lines grow fainter.
+float line_coverage(const std::array<Eigen::Vector2f, 3>& corners, const Eigen::Vector2f& at, float width);
 
 } // namespace lithe
