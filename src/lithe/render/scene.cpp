@@ -16,31 +16,21 @@ namespace lithe {
 
 namespace {
 
-const VertexField* find_field(const TriangleMesh& mesh, std::string_view name)
-{
-    const auto it = std::find_if(mesh.fields.begin(), mesh.fields.end(),
-                                 [&](const VertexField& field) { return field.name == name; });
-    return it == mesh.fields.end() ? nullptr : &*it;
-}
-
 VecX map_values(const TriangleMesh& mesh, const ColorBy& by)
 {
-    const VertexField* field = find_field(mesh, by.field);
-    if (!field) {
-        std::string known;
-        for (const VertexField& f : mesh.fields) known += (known.empty() ? "" : ", ") + f.name;
-        throw InputError(fmt::format("no vertex field '{}' to colour by; the mesh has {}", by.field,
-                                     known.empty() ? "none" : known));
-    }
     const double range = by.high - by.low;
     const double scale = range != 0.0 && std::isfinite(range) ? 1.0 / range : 0.0;
-    return ((field_magnitude(*field).array() - by.low) * scale).cwiseMax(0.0).cwiseMin(1.0);
+    return ((field_magnitude(find_field(mesh.fields, by.field)).array() - by.low) * scale)
+        .cwiseMax(0.0)
+        .cwiseMin(1.0);
 }
 
 Points vertex_colors(const TriangleMesh& mesh, const Vec3& otherwise)
 {
-    const VertexField* field = find_field(mesh, "color");
-    if (!field || field->values.rows() != 3) return linear_from_srgb(otherwise);
+    const auto field = std::find_if(mesh.fields.begin(), mesh.fields.end(), [](const VertexField& f) {
+        return f.name == "color" && f.values.rows() == 3;
+    });
+    if (field == mesh.fields.end()) return linear_from_srgb(otherwise);
     Points colors(3, mesh.vertex_count());
     for (Index i = 0; i < colors.cols(); ++i)
         colors.col(i) = linear_from_srgb(field->values.col(i).cwiseMax(0.0).cwiseMin(1.0));
@@ -92,6 +82,17 @@ double corner_angle(const Points& vertices, const Triangles& triangles, Index t,
 }
 
 } // namespace
+
+const VertexField& find_field(const std::vector<VertexField>& fields, const std::string& name)
+{
+    std::string known;
+    for (const VertexField& field : fields) {
+        if (field.name == name) return field;
+        known += (known.empty() ? "" : ", ") + field.name;
+    }
+    throw InputError(
+        fmt::format("no vertex field '{}'; fields here: {}", name, known.empty() ? "none" : known));
+}
 
 VecX field_magnitude(const VertexField& field)
 {

@@ -43,6 +43,8 @@ struct SurfaceOptions {
 /// Throws InputError when `color_by` names a field that is not there.
 RenderSurface make_surface(const TriangleMesh& mesh, const SurfaceOptions& options);
 
+/// The field of that name; throws InputError that lists the names there are.
+const VertexField& find_field(const std::vector<VertexField>& fields, const std::string& name);
 /// One value per vertex: the single row of a field, or the length of its columns.
 VecX field_magnitude(const VertexField& field);
 
