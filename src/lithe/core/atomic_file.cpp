@@ -5,6 +5,8 @@
 #include <system_error>
 #include <utility>
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lithe/core/error.hpp"
@@ -22,12 +24,33 @@ AtomicFile::AtomicFile(fs::path target) : target_(std::move(target))
     if (!fs::is_directory(folder, ignored))
         throw InputError({.file = target_}, "cannot be written: the folder " + folder.string() +
                                                 " does not exist; make it first or choose another");
-    if (fs::exists(target_, ignored) && !fs::is_regular_file(target_, ignored)) {
-        temporary_ = target_; // a device or a pipe cannot be renamed over; write straight into it
-    } else {
-        temporary_ = folder / ("." + target_.filename().string() + "." + std::to_string(getpid()) + ".part");
+    const bool exists = fs::exists(target_, ignored);
+    if (exists && !fs::is_regular_file(target_, ignored)) {
+        destination_ = temporary_ =
+            target_; // a device or a pipe cannot be renamed over; write straight into it
+        file_ = std::fopen(temporary_.c_str(), "wb");
+        if (!file_) fail("cannot be opened for writing");
+        return;
     }
-    file_ = std::fopen(temporary_.c_str(), "wb");
+    if (exists && access(target_.c_str(), W_OK) != 0) fail("cannot be replaced");
+    destination_ = exists ? fs::canonical(target_) : target_;
+    open_beside(destination_.has_parent_path() ? destination_.parent_path() : fs::path("."));
+}
+
+/// Makes the temporary file under a name that nobody has, with the permissions of the file it will replace.
+void AtomicFile::open_beside(const fs::path& folder)
+{
+    const std::string stem = "." + destination_.filename().string() + "." + std::to_string(getpid());
+    int fd = -1;
+    for (int attempt = 0; fd < 0 && attempt < 1000; ++attempt) {
+        temporary_ = folder / (stem + "-" + std::to_string(attempt) + ".part");
+        fd = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST) break;
+    }
+    if (fd < 0) fail("cannot be opened for writing");
+    struct stat old = {};
+    if (stat(destination_.c_str(), &old) == 0) fchmod(fd, old.st_mode & 07777);
+    file_ = fdopen(fd, "wb");
     if (!file_) fail("cannot be opened for writing");
 }
 
@@ -35,7 +58,7 @@ AtomicFile::~AtomicFile()
 {
     if (!file_) return;
     std::fclose(file_);
-    if (temporary_ != target_) std::remove(temporary_.c_str());
+    if (temporary_ != destination_) std::remove(temporary_.c_str());
 }
 
 void AtomicFile::write(std::string_view bytes)
@@ -54,12 +77,12 @@ void AtomicFile::commit()
     std::FILE* file = std::exchange(file_, nullptr);
     if (std::fclose(file) != 0) {
         const int error = errno;
-        if (temporary_ != target_) std::remove(temporary_.c_str());
+        if (temporary_ != destination_) std::remove(temporary_.c_str());
         errno = error;
         fail("cannot be written");
     }
-    if (temporary_ == target_) return;
-    if (std::rename(temporary_.c_str(), target_.c_str()) != 0) {
+    if (temporary_ == destination_) return;
+    if (std::rename(temporary_.c_str(), destination_.c_str()) != 0) {
         const int error = errno;
         std::remove(temporary_.c_str());
         errno = error;
@@ -70,8 +93,8 @@ void AtomicFile::commit()
 void AtomicFile::fail(const char* doing) const
 {
     const int error = errno;
-    const std::string fix = error == ENOSPC  ? "; free some space or write elsewhere"
-                            : error == EACCES || error == EROFS ? "; choose a folder that you may write to"
+    const std::string fix = error == ENOSPC                     ? "; free some space or write elsewhere"
+                            : error == EACCES || error == EROFS ? "; choose a place that you may write to"
                                                                 : "";
     throw InputError({.file = target_}, std::string(doing) + ": " + std::strerror(error) + fix);
 }

@@ -8,6 +8,7 @@ namespace lithe {
 
 /// A file that appears whole or not at all: written beside its target under a temporary name, and renamed by
 /// `commit`. Destroyed without `commit`, it leaves no trace and the old file, if there was one, untouched.
+/// A link stays a link (the file that it points to is replaced), and a replaced file keeps its permissions.
 /// Every failure (folder missing, not writable, disk full) is an InputError that names the target.
 class AtomicFile {
 public:
@@ -24,8 +25,10 @@ public:
 
 private:
     [[noreturn]] void fail(const char* doing) const;
+    void open_beside(const std::filesystem::path& folder);
     std::filesystem::path target_;
-    std::filesystem::path temporary_;
+    std::filesystem::path destination_; ///< the target with links resolved
+    std::filesystem::path temporary_;   ///< is `destination_` for a device or a pipe
     std::FILE* file_ = nullptr;
 };
 

@@ -22,7 +22,10 @@ std::string to_string(const Place& place);
 class InputError : public std::runtime_error {
 public:
     explicit InputError(const std::string& what) : std::runtime_error(what) {}
-    InputError(const Place& place, const std::string& what) : std::runtime_error(to_string(place) + ": " + what) {}
+    InputError(const Place& place, const std::string& what)
+        : std::runtime_error(to_string(place) + ": " + what)
+    {
+    }
 };
 
 /// Thrown out of long work after the user asked to stop. Nothing half-written is left behind.

@@ -49,7 +49,8 @@ public:
 
     bool contains(Id<Tag> id) const
     {
-        return id.index < slots_.size() && slots_[id.index].alive && slots_[id.index].generation == id.generation;
+        return id.index < slots_.size() && slots_[id.index].alive &&
+               slots_[id.index].generation == id.generation;
     }
     Value& operator[](Id<Tag> id)
     {

@@ -1,6 +1,7 @@
 #include "lithe/core/interrupt.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <thread>
 
@@ -15,10 +16,12 @@ std::atomic<int> signal_pipe = -1; // a signal handler can reach nothing else
 
 void on_signal(int number)
 {
+    const int error = errno;      // of the code that we interrupt
     std::signal(number, SIG_DFL); // the second one kills
     const char byte = 1;
     const int fd = signal_pipe.load();
     if (fd >= 0 && write(fd, &byte, 1) < 0) std::raise(number);
+    errno = error;
 }
 
 } // namespace
@@ -46,8 +49,10 @@ InterruptGuard::~InterruptGuard()
     std::signal(SIGTERM, old_term_);
     signal_pipe = -1;
     const char byte = 0; // wakes the watcher without stopping anything
-    if (write(pipe_[1], &byte, 1) == 1) watcher_->thread.join();
-    else watcher_->thread.detach();
+    if (write(pipe_[1], &byte, 1) == 1)
+        watcher_->thread.join();
+    else
+        watcher_->thread.detach();
     delete watcher_;
     close(pipe_[0]);
     close(pipe_[1]);

@@ -16,7 +16,8 @@ public:
 
 private:
     std::stop_source source_;
-    int pipe_[2] = {-1, -1}; ///< the handler writes, the watcher thread reads: nothing unsafe runs in the handler
+    int pipe_[2] = {-1,
+                    -1}; ///< the handler writes, the watcher thread reads: nothing unsafe runs in the handler
     void (*old_int_)(int) = nullptr;
     void (*old_term_)(int) = nullptr;
     struct Watcher;

@@ -7,15 +7,16 @@
 
 namespace lithe {
 
+/// Made in place: a tbb::global_control can be copied, but the copy controls nothing.
 struct ThreadLimit::Control {
+    explicit Control(std::size_t threads) : limit(tbb::global_control::max_allowed_parallelism, threads) {}
     tbb::global_control limit;
 };
 
 ThreadLimit::ThreadLimit(int count)
 {
     const int threads = count > 0 ? count : tbb::info::default_concurrency();
-    control_ = std::make_unique<Control>(
-        Control{{tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads)}});
+    control_ = std::make_unique<Control>(static_cast<std::size_t>(threads));
 }
 
 ThreadLimit::~ThreadLimit() = default;

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include <tbb/blocked_range.h>
@@ -51,6 +52,8 @@ template <class T, class F, class Join>
 T parallel_reduce(std::ptrdiff_t count, std::ptrdiff_t block, T start, const F& f, const Join& join,
                   std::vector<T>& partial)
 {
+    static_assert(!std::is_same_v<T, bool>,
+                  "vector<bool> packs its entries: threads would race; use char or int");
     partial.assign(static_cast<std::size_t>((count + block - 1) / block), start);
     parallel_blocks(count, block, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
         partial[static_cast<std::size_t>(begin / block)] = f(begin, end);

@@ -59,8 +59,10 @@ void ProgressPrinter::operator()(const ProgressEvent& event)
         bar_shown_ = false;
     }
     const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
-    if (style_ == Style::Bar) print_bar(event, elapsed);
-    else print_line(event, elapsed);
+    if (style_ == Style::Bar)
+        print_bar(event, elapsed);
+    else
+        print_line(event, elapsed);
 }
 
 void ProgressPrinter::print_bar(const ProgressEvent& event, double elapsed)
@@ -72,8 +74,9 @@ void ProgressPrinter::print_bar(const ProgressEvent& event, double elapsed)
     const std::string left = event.fraction > 0.0 && event.fraction < 1.0
                                  ? format_duration(elapsed * (1.0 / event.fraction - 1.0)) + " left"
                                  : format_duration(elapsed);
-    std::fprintf(stream_, "\r\033[K%-24s [%s%s] %3.0f %%  %s", stage_.c_str(), std::string(filled, '#').c_str(),
-                 std::string(width - filled, '.').c_str(), 100.0 * event.fraction, left.c_str());
+    std::fprintf(stream_, "\r\033[K%-24s [%s%s] %3.0f %%  %s", stage_.c_str(),
+                 std::string(filled, '#').c_str(), std::string(width - filled, '.').c_str(),
+                 100.0 * event.fraction, left.c_str());
     if (event.fraction >= 1.0) std::fputc('\n', stream_);
     std::fflush(stream_);
 }
