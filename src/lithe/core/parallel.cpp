@@ -4,6 +4,7 @@
 
 #include <tbb/global_control.h>
 #include <tbb/info.h>
+#include <tbb/task_arena.h>
 
 namespace lithe {
 
@@ -24,7 +25,8 @@ ThreadLimit::~ThreadLimit() = default;
 int thread_count()
 {
     const auto allowed = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
-    return std::max(1, static_cast<int>(allowed));
+    // TBB makes no more threads than there are cores, whatever it is allowed.
+    return std::clamp(static_cast<int>(allowed), 1, tbb::this_task_arena::max_concurrency());
 }
 
 } // namespace lithe
