@@ -194,6 +194,15 @@ TEST(Intersections, FoldedFanSharesItsVertexAndMore)
     EXPECT_TRUE(self_intersections(mesh).empty());
 }
 
+TEST(Intersections, FoldedNeighboursLieOnTheSameSideOfTheirEdge)
+{
+    const Vec3 a(0, 0, 0), b(0, 0, 1), c(1, 2, 0);
+    EXPECT_TRUE(folded_at_edge(a, b, c, Vec3(2, 4, 5)));
+    EXPECT_FALSE(folded_at_edge(a, b, c, Vec3(-2, -4, 5)));               // flat, but spread out
+    EXPECT_FALSE(folded_at_edge(a, b, c, Vec3(2, 4.000000000000001, 5))); // almost
+    EXPECT_TRUE(folded_at_edge(b, a, c, Vec3(0.5, 1, 0.25)));
+}
+
 TEST(Intersections, TrianglesWithoutAreaAreLeftOut)
 {
     TriangleMesh mesh = joined(test::unit_cube(), test::unit_cube());

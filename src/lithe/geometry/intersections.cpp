@@ -128,6 +128,17 @@ bool triangles_meet_beyond(const Vec3& v, const Vec3& a, const Vec3& b, const Ve
     return segment_meets(c, d, side_c, side_d, v, a, b) || segment_meets(a, b, side_a, side_b, v, c, d);
 }
 
+bool folded_at_edge(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d)
+{
+    if (orient3d(a, b, c, d) != 0) return false;
+    for (int k = 0; k < 3; ++k) {
+        const auto flat = [k](const Vec3& x) { return Vec2(x[k], x[(k + 1) % 3]); };
+        const int side_c = orient2d(flat(a), flat(b), flat(c));
+        if (side_c != 0) return side_c == orient2d(flat(a), flat(b), flat(d));
+    }
+    return false; // no area
+}
+
 std::vector<SelfIntersection> self_intersections(const TriangleMesh& mesh)
 {
     std::vector<Box3> boxes;

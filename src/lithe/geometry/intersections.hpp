@@ -17,6 +17,9 @@ bool triangles_meet(const Vec3& a0, const Vec3& a1, const Vec3& a2, const Vec3& 
 /// Whether triangles (v, a, b) and (v, c, d), which must have area, meet in more than their common corner v.
 bool triangles_meet_beyond(const Vec3& v, const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d);
 
+/// Whether triangles (a, b, c) and (b, a, d), which must have area, are folded flat onto each other at their common edge.
+bool folded_at_edge(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d);
+
 struct SelfIntersection {
     int first, second;      ///< triangles, first < second
     int shared_vertex = -1; ///< the corner that they have in common (by index), or -1
