@@ -241,6 +241,20 @@ TEST(Polar, RotationIsTheOneOfTheSvdAndTheClosest)
     }
 }
 
+TEST(Polar, StaysAccurateAsTheGapCloses) // across the switch from the direct formula to the SVD
+{
+    Random random(10);
+    for (double gap = 1.0; gap > 1e-13; gap *= 0.7) {
+        const Mat3 U = random_rotation(random), V = random_rotation(random);
+        const Mat3 F = U * Vec3(1.0, 0.6, -0.6 + gap).asDiagonal() * V.transpose();
+        const Mat3 R = polar_rotation(F), S = R.transpose() * F;
+        EXPECT_LT(rotation_error(R), 5e-15) << gap;
+        EXPECT_LT((S - S.transpose()).norm(), 1e-14) << gap;
+        EXPECT_NEAR(S.trace(), 1.0 + gap, 5e-15) << gap;
+        EXPECT_LT((R - U * V.transpose()).norm(), 1e-14 / gap) << gap;
+    }
+}
+
 TEST(Polar, RotatingAnIsometryGivesItBack)
 {
     Random random(8);

@@ -105,6 +105,7 @@ inline typename T::Mask orthogonalise(LaneMat3<T>& B, LaneMat3<T>& V, int p, int
     const T tolerance(0x1.0p-100);  // (4 ulp)^2
     const T negligible(0x1.0p-900); // below this, the squares underflow
     const auto moves = g * g > max(tolerance * (a * b), negligible);
+    if (!T::any(moves)) return moves;
 
     const T d = b - a, h = g + g;
     const T hh = h * h;
@@ -182,7 +183,7 @@ inline void split_columns(const LaneMat3<T>& B, LaneSvd3<T>& svd)
 template <class T>
 inline LaneSvd3<T> svd3_lanes(const LaneMat3<T>& F)
 {
-    constexpr int max_sweeps = 16; // 4 or 5 is usual, 7 the most we have seen
+    constexpr int max_sweeps = 16; // 3 or 4 is usual, and one that finds nothing to do
     LaneSvd3<T> svd;
     LaneMat3<T> B = F;
     const T scale = normalise_scale(B);
@@ -209,21 +210,23 @@ inline LaneSvd3<T> svd3_lanes(const LaneMat3<T>& F)
 
 /// The largest root of the characteristic polynomial of Davenport's matrix, which is s_1 + s_2 + s_3, by Newton
 /// from above:   p(x) = x^4 - 2 |F|^2 x^2 - 8 det(F) x + |F|^4 - 4 |cof F|^2.      [Mar93]
-/// Says in which lanes it converged.
+/// A lane rests once a step was so short that the next would be below rounding. `converged`: which lanes got there.
 template <class T>
 inline T largest_root(T norm2, T det, T cof2, typename T::Mask& converged)
 {
+    constexpr int max_steps =
+        10; // 3 or 4 for small strains; a double root (rotation not unique) never gets there
     const T c_2 = T(-2.0) * norm2, c_1 = T(-8.0) * det, c_0 = fma(norm2, norm2, T(-4.0) * cof2);
     T x = sqrt(T(3.0) * norm2);
-    T step = x;
-    for (int k = 0; k < 6; ++k) {
+    converged = T(0.0) > T(0.0);
+    for (int k = 0; k < max_steps && !T::all(converged); ++k) {
         const T xx = x * x;
         const T p = fma(fma(xx + c_2, x, c_1), x, c_0);
         const T slope = fma(fma(T(4.0), xx, c_2 + c_2), x, c_1);
-        step = p / slope;
-        x = x - step;
+        const T step = p / slope;
+        x = select(converged, x, x - step);
+        converged = T::either(converged, x * T(1e-8) > abs(step));
     }
-    converged = x * T(1e-8) > abs(step); // the next step would be its square
     return x;
 }
 
