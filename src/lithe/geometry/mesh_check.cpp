@@ -271,7 +271,7 @@ void add_boundary_faults(const SurfaceReport& r, std::vector<Fault>& faults)
                      counted(r.boundary_loops, "hole", "holes"), counted(r.boundary_edges, "edge", "edges"),
                      counted(r.longest_loop_edges, "edge", "edges"), r.longest_loop_length),
          fmt::format(
-             "{}`--fill-holes {}` closes them; `--tets` works without that, and guesses what is inside",
+             "{}`--fill-holes={}` closes them; `--tets` works without that, and guesses what is inside",
              r.duplicate_vertices > 0 ? "first try `--weld`; then " : "", r.longest_loop_edges)});
 }
 
