@@ -27,7 +27,7 @@ struct Options {
     ReadOptions read;
     std::string size = "1280x720";
     int samples = RenderOptions{}.samples;
-    View view = View::ThreeQuarter;
+    std::optional<View> view;
     std::string camera, target; ///< "x,y,z"
     double fov = 30.0;          ///< [degrees]
     std::string background;     ///< "#rrggbb" or two of them
@@ -49,8 +49,9 @@ std::vector<double> parse_numbers(const std::string& option, const std::string& 
         numbers.push_back(std::strtod(at, &end));
         const char expected = numbers.size() < count ? ',' : '\0';
         if (end == at || *end != expected || !std::isfinite(numbers.back()))
-            throw InputError(
-                fmt::format("{} {}: give {} numbers with commas between them", option, text, count));
+            throw InputError(count == 1 ? fmt::format("{} {}: not a number", option, text)
+                                        : fmt::format("{} {}: give {} numbers with commas between them",
+                                                      option, text, count));
     }
     return numbers;
 }
@@ -59,15 +60,6 @@ Vec3 parse_point(const std::string& option, const std::string& text)
 {
     const std::vector<double> numbers = parse_numbers(option, text, 3);
     return {numbers[0], numbers[1], numbers[2]};
-}
-
-/// "1280x720"
-void parse_size(const std::string& text, RenderOptions& options)
-{
-    int end = 0;
-    if (std::sscanf(text.c_str(), "%6dx%6d%n", &options.width, &options.height, &end) != 2 ||
-        end != static_cast<int>(text.size()))
-        throw InputError(fmt::format("--size {}: give width and height in pixels, as 1280x720", text));
 }
 
 /// "#rrggbb", "white" or "black"
@@ -97,13 +89,13 @@ CutPlane parse_cut(const std::string& text, const Box3& box)
     const int i = static_cast<int>(axis);
     if (text.size() == 1) return {Vec3::Unit(i), box.center()[i]};
     if (text[1] != '=') throw InputError(fmt::format("--cut {}: give x, y or z, x=OFFSET, or a,b,c,d", text));
-    return {Vec3::Unit(i), parse_numbers("--cut " + text.substr(0, 2), text.substr(2), 1)[0]};
+    return {Vec3::Unit(i), parse_numbers("--cut", text.substr(2), 1)[0]};
 }
 
 RenderOptions render_options(const Options& options)
 {
     RenderOptions render;
-    parse_size(options.size, render);
+    std::tie(render.width, render.height) = parse_size(options.size);
     render.samples = options.samples;
     if (options.no_ground) render.ground = Ground::None;
     if (options.wireframe) render.wireframe = Wireframe{};
@@ -181,14 +173,6 @@ TetMesh tets_of(const MeshFile& file)
     return {file.vertices, file.tets, file.regions, file.fields};
 }
 
-TriangleMesh surface_of(const MeshFile& file)
-{
-    if (file.triangles.cols() == 0 && file.tets.cols() > 0) return boundary_surface(tets_of(file));
-    TriangleMesh mesh{file.vertices, file.triangles, file.fields};
-    drop_unused_vertices(mesh);
-    return mesh;
-}
-
 /// What must be known of all frames before the first is drawn.
 struct Survey {
     std::vector<Box3> boxes;    ///< per body, over all frames
@@ -264,8 +248,9 @@ struct Shot {
 Camera make_camera(const Options& options, const RenderOptions& render, const Points& content)
 {
     const double aspect = static_cast<double>(render.width) / render.height;
-    Camera camera =
-        frame_content(content, {.view = options.view, .aspect = aspect, .fov = options.fov * degree});
+    const View usual = options.row || options.grid ? View::Gallery : View::ThreeQuarter;
+    Camera camera = frame_content(
+        content, {.view = options.view.value_or(usual), .aspect = aspect, .fov = options.fov * degree});
     if (!options.target.empty())
         camera.target = parse_point("--target", options.target);
     else if (!options.camera.empty())
@@ -318,6 +303,8 @@ Image draw_frame(Reel& reel, std::size_t frame, const Shot& shot, Progress& prog
             place(surface, shot.placements[b]);
             scene.surfaces.push_back(std::move(surface));
         }
+    if (std::ranges::all_of(scene.surfaces, [](const RenderSurface& s) { return s.triangles.cols() == 0; }))
+        throw InputError("--cut: the plane takes everything away; move it, or turn its direction round");
     Image image = render(scene, shot.camera, shot.render, progress);
     if (shot.color_by) draw_legend(image, *shot.color_by);
     return image;
@@ -367,11 +354,12 @@ void add_camera_options(CLI::App& command, Options& options)
     static const std::map<std::string, View> views = {{"front", View::Front},
                                                       {"side", View::Side},
                                                       {"top", View::Top},
-                                                      {"three-quarter", View::ThreeQuarter}};
-    command.add_option("--view", options.view, "from where")
-        ->transform(CLI::CheckedTransformer(views, CLI::ignore_case))
-        ->default_str("three-quarter")
-        ->type_name("front|side|top|three-quarter");
+                                                      {"three-quarter", View::ThreeQuarter},
+                                                      {"gallery", View::Gallery}};
+    command
+        .add_option("--view", options.view, "from where (default: three-quarter; of rows and grids: gallery)")
+        ->transform(CLI::CheckedTransformer(views, CLI::ignore_case).description(""))
+        ->type_name("front|side|top|three-quarter|gallery");
     command.add_option("--camera", options.camera, "where the camera stands [m]")->type_name("X,Y,Z");
     command.add_option("--target", options.target, "where it looks [m]")->type_name("X,Y,Z");
     command.add_option("--fov", options.fov, "vertical angle of view [degrees]")

@@ -10,10 +10,16 @@ namespace lithe {
 
 namespace {
 
+/// The unit vector to the right of the front by `azimuth` and above it by `elevation` [rad].
+Vec3 direction(double azimuth, double elevation)
+{
+    return {std::sin(azimuth) * std::cos(elevation), std::sin(elevation),
+            std::cos(azimuth) * std::cos(elevation)};
+}
+
 /// Towards the viewer.
 Vec3 view_direction(View view)
 {
-    constexpr double azimuth = 0.6, elevation = 0.35; // [rad]
     switch (view) {
     case View::Front:
         return Vec3::UnitZ();
@@ -23,9 +29,10 @@ Vec3 view_direction(View view)
         return Vec3::UnitY();
     case View::ThreeQuarter:
         break;
+    case View::Gallery:
+        return direction(0.2, 0.38);
     }
-    return {std::sin(azimuth) * std::cos(elevation), std::sin(elevation),
-            std::cos(azimuth) * std::cos(elevation)};
+    return direction(0.6, 0.35);
 }
 
 /// One axis of the frame: the centre and the distance at which both sides just hold all points.

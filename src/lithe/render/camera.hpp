@@ -11,8 +11,9 @@ struct Camera {
     double fov = 0.52; ///< angle between the bottom and the top of the picture [rad], in (0, pi)
 };
 
-/// From where: Front looks along -z, Side along -x, Top along -y, ThreeQuarter from the front, right and above.
-enum class View { Front, Side, Top, ThreeQuarter };
+/// From where: Front looks along -z, Side along -x, Top along -y; ThreeQuarter from the front, right and above, for one
+/// thing; Gallery from the front and above, for things side by side.
+enum class View { Front, Side, Top, ThreeQuarter, Gallery };
 
 struct FrameOptions {
     View view = View::ThreeQuarter;

@@ -23,7 +23,7 @@ std::vector<Placement> arrange_row(std::span<const Box3> boxes)
     return placements;
 }
 
-/// Each thing fills a cell of side 1 as far as it can; rows go back from the viewer.
+/// Each thing is scaled to fill a cube of side 1; the first row stands farthest back.
 std::vector<Placement> arrange_grid(std::span<const Box3> boxes)
 {
     const auto columns =
@@ -33,8 +33,9 @@ std::vector<Placement> arrange_grid(std::span<const Box3> boxes)
         const Box3& box = boxes[i];
         const double size = box.sizes().maxCoeff(), scale = size > 0.0 ? 1.0 / size : 1.0;
         const Vec3 foot(box.center().x(), box.min().y(), box.center().z());
-        const Vec3 cell((1.0 + gap) * static_cast<double>(i % columns), 0.0,
-                        (1.0 + gap) * static_cast<double>(i / columns));
+        const auto column = static_cast<double>(i % columns), row = static_cast<double>(i / columns);
+        const double stagger = i / columns % 2 == 0 ? 0.0 : 0.5; // to see the one behind between two
+        const Vec3 cell((1.0 + gap) * (column + stagger), 0.0, 1.5 * row);
         placements.push_back({scale, cell - scale * foot});
     }
     return placements;
