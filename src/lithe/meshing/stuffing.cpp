@@ -72,20 +72,23 @@ private:
 
 LevelLattice::LevelLattice(LevelSet level_set, const Box3& box, const LatticeOptions& options,
                            Progress& progress)
-    : level_set_(std::move(level_set)), cell_(require_positive("cell", options.cell)), reach_(options.reach)
+    : level_set_(std::move(level_set)), cell_(require_positive("cell", options.cell)), reach_(options.reach),
+      sampling_(options.sampling)
 {
     LITHE_ASSERT(!box.isEmpty() && reach_ >= 0.0);
-    const Vec3 margin = Vec3::Constant(1.5 * cell_ + reach_);
+    const Vec3 margin = Vec3::Constant(2.0 * cell_ + reach_);
     const Vec3 cells = (box.sizes() + 2.0 * margin) / cell_;
     const Vec3 blocks = (cells / block_cells).array().ceil().max(1.0);
     if (!(blocks.prod() < 5e7 && blocks.maxCoeff() < 1e6))
         throw InputError("cell = " + std::to_string(cell_) + " is too fine for a box of size " +
                          std::to_string(box.sizes().maxCoeff()) + "; take a larger cell or a smaller count");
     blocks_ = blocks.cast<int>();
-    origin_ = box.center() - 0.5 * cell_ * block_cells * blocks;
+    // Off the middle by odd shares of a cell: a symmetric shape would meet whole layers of the lattice at once.
+    origin_ = box.center() - 0.5 * cell_ * block_cells * blocks + cell_ * Vec3(0.13, 0.29, 0.41);
     choose_blocks(progress);
 
     values_.resize(stored_.size() * block_vertices);
+    held_.assign(values_.size(), Held::Free);
     progress.begin("sample", static_cast<std::int64_t>(stored_.size()));
     parallel_for(static_cast<Index>(stored_.size()), 1, [&](Index b) {
         fill(stored_[static_cast<std::size_t>(b)], block_cells, values_.data() + b * block_vertices);
@@ -124,6 +127,7 @@ void LevelLattice::choose_blocks(Progress& progress)
 /// True when a cube of `cells` cells with this value at its centre lies more than an edge away from every level.
 bool LevelLattice::one_sign(double centre_value, int cells) const
 {
+    if (sampling_ == LatticeSampling::Everywhere) return false;
     const double radius = 0.5 * std::sqrt(3.0) * cells * cell_;
     return std::abs(centre_value) > radius + cell_ + reach_;
 }
@@ -175,6 +179,17 @@ Coordinate LevelLattice::coordinate(std::int64_t slot) const
                         cell / (block_cells * block_cells));
     return 2 * (stored_[static_cast<std::size_t>(slot / block_vertices)] + at) +
            Coordinate::Constant(local % 2);
+}
+
+std::int64_t LevelLattice::nearest_slot(const Vec3& point) const
+{
+    const Vec3 cells = (point - origin_) / cell_;
+    const Coordinate corner = 2 * cells.array().round().matrix().cast<int>();
+    const Coordinate centre = 2 * cells.array().floor().matrix().cast<int>() + Coordinate::Ones();
+    const auto away = [&cells](const Coordinate& at) {
+        return (cells - 0.5 * at.cast<double>()).squaredNorm();
+    };
+    return slot(away(corner) <= away(centre) ? corner : centre);
 }
 
 double LevelLattice::sampled_volume(double level) const
@@ -267,7 +282,7 @@ void Stuffing::label_sides()
 {
     side_.resize(static_cast<std::size_t>(lattice_.slot_count()));
     for (std::size_t s = 0; s < side_.size(); ++s)
-        side_[s] = lattice_.value(static_cast<std::int64_t>(s)) < level_ ? Side::Inside : Side::Outside;
+        side_[s] = lattice_.is_inside(static_cast<std::int64_t>(s), level_) ? Side::Inside : Side::Outside;
 }
 
 void Stuffing::find_cuts(Progress& progress)
@@ -275,7 +290,6 @@ void Stuffing::find_cuts(Progress& progress)
     const Index slots = lattice_.slot_count();
     cut_index_.assign(static_cast<std::size_t>(slots) * 7, -1);
     for (std::int64_t s = 0; s < slots; ++s) {
-        if (std::isinf(lattice_.value(s))) continue;
         const Side side = side_[static_cast<std::size_t>(s)];
         for (int d = 0; d < 7; ++d) {
             const std::int64_t n = neighbour(s, d);
@@ -301,6 +315,8 @@ void Stuffing::locate(Cut& cut) const
     const double tolerance = 1e-3 * lattice_.cell();
     double t0 = 0.0, t1 = 1.0;
     double f0 = lattice_.value(cut.inner) - level_, f1 = lattice_.value(cut.outer) - level_;
+    if (!(f0 < 0.0) || !(f1 >= 0.0))
+        return place(cut, f0 < 0.0 ? 1.0 : 0.0); // a vertex held against its value
     LITHE_ASSERT_HEAVY(std::isfinite(f0) && std::isfinite(f1));
     int last = 0;
     cut.share = f0 / (f0 - f1);
@@ -364,7 +380,7 @@ void Stuffing::warp_vertex(std::int64_t slot)
         target = c;
     }
     if (target < 0) return;
-    if (may_warp(slot))
+    if (!lattice_.is_held(slot) && may_warp(slot))
         warped_to_[static_cast<std::size_t>(slot)] = target;
     else
         push_cuts_away(slot);
@@ -409,8 +425,9 @@ void Stuffing::push_cuts_away(std::int64_t slot)
 {
     const Coordinate at = lattice_.coordinate(slot);
     for (int d = 0; d < 14; ++d) {
-        const std::int32_t c = cut_between(slot, d, lattice_.slot(at + step(d)));
-        if (c < 0) continue;
+        const std::int64_t other = lattice_.slot(at + step(d));
+        const std::int32_t c = cut_between(slot, d, other);
+        if (c < 0 || side_[static_cast<std::size_t>(other)] == Side::On) continue; // it may have moved there
         Cut& cut = cuts_[static_cast<std::size_t>(c)];
         const bool inner = cut.inner == slot;
         const double share =

@@ -1,0 +1,46 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lithe/geometry/surface_query.hpp"
+
+namespace lithe {
+
+/// Any surface, closed or broken, as the boundary of a solid. The solid is where the winding number is above 1/2.
+class MendedBody {
+public:
+    /// Welds, orients and closes the surface. Throws InputError when it encloses nothing.
+    explicit MendedBody(TriangleMesh surface);
+
+    const SurfaceQuery& query() const { return query_; }
+    const TriangleMesh& surface() const { return query_.mesh(); }
+    double area() const { return area_; }     ///< of the surface [m^2]
+    double volume() const { return volume_; } ///< of the solid [m^3]
+    /// The volume is that of a closed surface's triangles, not an estimate for an open or overlapping one.
+    bool volume_is_exact() const { return volume_is_exact_; }
+    /// The surface has no hole, so the sign of the distance changes only on it.
+    bool closed() const { return closed_; }
+    /// What was mended or assumed, in plain words.
+    const std::vector<std::string>& notes() const { return notes_; }
+
+    /// Signed distance to the solid with its thin parts and thin gaps widened to 2 `hold`. [m]
+    ///
+    ///   f(x) = d(x) - max(0, hold - s/2) outside,   d(x) + max(0, hold - s/2) inside,
+    ///
+    /// where s is the way from the closest point straight on to the next wall: the thickness of
+    /// what lies behind the surface. Where x itself is in something thinner than that, nothing is widened.
+    double widened_distance(const Vec3& x, double hold) const;
+
+private:
+    void estimate_volume();
+
+    std::vector<std::string> notes_; // filled while query_ is made
+    SurfaceQuery query_;
+    double area_ = 0.0;
+    double volume_ = 0.0;
+    bool volume_is_exact_ = true;
+    bool closed_ = true;
+};
+
+} // namespace lithe
