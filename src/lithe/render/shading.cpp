@@ -10,7 +10,7 @@ namespace {
 
 constexpr float pi = std::numbers::pi_v<float>;
 
-/// Two unit vectors that complete the unit vector n to a frame. [DBC*17]
+/// Two unit vectors that complete the unit vector n to a frame. [DBC17]
 void complete_frame(const Vec3f& n, Vec3f& a, Vec3f& b)
 {
     const float sign = std::copysign(1.0f, n.z());
