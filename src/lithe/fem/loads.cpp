@@ -1,0 +1,44 @@
+#include "lithe/fem/loads.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "lithe/core/error.hpp"
+
+namespace lithe {
+
+void add_gravity(const FemModel& model, const Vec3& gravity, Points& force)
+{
+    LITHE_ASSERT(force.cols() == model.vertex_count());
+    if (!gravity.allFinite()) throw InputError("gravity is not finite");
+    force.noalias() += gravity * model.vertex_mass.transpose();
+}
+
+void add_point_force(int vertex, const Vec3& point_force, Points& force)
+{
+    if (vertex < 0 || vertex >= force.cols())
+        throw InputError("a force acts on vertex " + std::to_string(vertex) + ", but the body has " +
+                         std::to_string(force.cols()));
+    if (!point_force.allFinite())
+        throw InputError("the force on vertex " + std::to_string(vertex) + " is not finite");
+    force.col(vertex) += point_force;
+}
+
+void add_pressure(const Triangles& surface, const Points& x, double pressure, Points& force)
+{
+    LITHE_ASSERT(force.cols() == x.cols());
+    if (!std::isfinite(pressure)) throw InputError("pressure is not finite");
+    for (Index t = 0; t < surface.cols(); ++t) {
+        const int i = surface(0, t), j = surface(1, t), k = surface(2, t);
+        const Vec3 e_1 = x.col(j) - x.col(i), e_2 = x.col(k) - x.col(i);
+        const Vec3 third = -pressure / 6.0 * e_1.cross(e_2); // n A = e_1 x e_2 / 2
+        for (const int v : {i, j, k}) force.col(v) += third;
+    }
+}
+
+double potential_energy(const FemModel& model, const Points& force, const FemState& state)
+{
+    return -force.cwiseProduct(state.x - model.rest).sum();
+}
+
+} // namespace lithe

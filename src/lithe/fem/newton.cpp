@@ -1,0 +1,290 @@
+#include "lithe/fem/newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "lithe/core/error.hpp"
+#include "lithe/core/parallel.hpp"
+
+namespace lithe {
+namespace {
+
+using FlatView = Eigen::Map<VecX>;
+using ConstFlatView = Eigen::Map<const VecX>;
+FlatView flat(Points& x)
+{
+    return {x.data(), x.size()};
+}
+ConstFlatView flat(const Points& x)
+{
+    return {x.data(), x.size()};
+}
+
+/// The parts of Phi, each at least zero but the work of the forces.
+struct Energies {
+    double inertia = 0.0, damping = 0.0, elastic = 0.0, work_of_forces = 0.0; ///< [J]
+    double phi() const { return inertia + damping + elastic - work_of_forces; }
+    double scale() const { return inertia + damping + std::abs(elastic); }
+    /// What rounding may do to phi.
+    double noise() const { return 1e-13 * (scale() + std::abs(work_of_forces)); }
+};
+
+/// Adds c/2 |x - centre|_M^2 to the result, and its gradient to g.
+double add_inertia(const FemModel& model, double weight, const Points& x, const Points& centre, Points& g,
+                   FemWork& work)
+{
+    work.offset = x - centre;
+    multiply_mass(model, work.offset, work.product);
+    g += weight * work.product;
+    return 0.5 * weight * flat(work.offset).dot(flat(work.product));
+}
+
+double add_stiffness_damping(double weight, const Points& x, Points& g, FemWork& work)
+{
+    work.flat = flat(x) - flat(work.damping_centre);
+    multiply_symmetric(work.K_lag, work.flat, work.flat_product);
+    flat(g) += weight * work.flat_product;
+    return 0.5 * weight * work.flat.dot(work.flat_product);
+}
+
+/// Phi in its parts, and its gradient with the rows of pinned vertices set to zero.
+Energies evaluate(const FemModel& model, const Loading& loading, const Objective& objective, const Points& x,
+                  Points& g, FemWork& work)
+{
+    Energies out;
+    out.elastic = elastic_gradient(model, x, g, work.elastic);
+    if (objective.mass_weight > 0.0)
+        out.inertia = add_inertia(model, objective.mass_weight, x, work.mass_centre, g, work);
+    const double c_alpha = objective.damping_weight * model.damping.mass;
+    const double c_beta = objective.damping_weight * model.damping.stiffness;
+    if (c_alpha > 0.0) out.damping += add_inertia(model, c_alpha, x, work.damping_centre, g, work);
+    if (c_beta > 0.0) out.damping += add_stiffness_damping(c_beta, x, g, work);
+    if (loading.force.size() > 0) {
+        work.offset = x - work.start;
+        out.work_of_forces = flat(loading.force).dot(flat(work.offset));
+        g -= loading.force;
+    }
+    for (const int v : loading.pins.vertices) g.col(v).setZero();
+    return out;
+}
+
+/// The decrement that the rounding of the positions alone makes: gradients are wrong by about eps |A_ii| |x_i|.
+double rounding_decrement(const SparseMatrix& A, const Points& x)
+{
+    double sum = 0.0;
+    for (Index j = 0; j < A.cols(); ++j) sum += A.coeff(j, j) * x.data()[j] * x.data()[j];
+    constexpr double eps = 4.0 * std::numeric_limits<double>::epsilon();
+    return eps * eps * sum;
+}
+
+/// Right-hand side -(g + H p) where the pins go by p at once.
+void set_right_hand_side(const FemModel& model, const Objective& objective, bool pins_move, FemWork& work)
+{
+    work.rhs = -flat(work.g);
+    if (!pins_move) return;
+    work.flat = flat(work.pin_step);
+    multiply_symmetric(work.K, work.flat, work.flat_product);
+    work.rhs -= work.flat_product;
+    const double c_beta = objective.damping_weight * model.damping.stiffness;
+    if (c_beta > 0.0) {
+        multiply_symmetric(work.K_lag, work.flat, work.flat_product);
+        work.rhs -= c_beta * work.flat_product;
+    }
+    multiply_mass(model, work.pin_step, work.product);
+    work.rhs -= (objective.mass_weight + objective.damping_weight * model.damping.mass) * flat(work.product);
+    for (std::size_t v = 0; v < work.pinned.size(); ++v)
+        if (work.pinned[v]) work.rhs.segment<3>(3 * static_cast<Index>(v)).setZero();
+}
+
+/// Moves work.x by the largest of d, d/2, d/4 ... that lowers Phi enough (Armijo). False when none does.
+bool line_search(const FemModel& model, const Loading& loading, const Objective& objective, double decrement,
+                 Energies& energies, FemWork& work)
+{
+    double share = 1.0;
+    for (int halving = 0; halving < 40; ++halving, share *= 0.5) {
+        flat(work.x_trial) = flat(work.x) + share * work.d;
+        const Energies trial = evaluate(model, loading, objective, work.x_trial, work.g_trial, work);
+        if (!(trial.phi() <= energies.phi() - 1e-4 * share * decrement + energies.noise())) continue;
+        work.x.swap(work.x_trial);
+        work.g.swap(work.g_trial);
+        energies = trial;
+        return true;
+    }
+    return false;
+}
+
+FactorStatus factorise_with_shift(SolveReport& report, FemWork& work)
+{
+    FactorStatus status = work.cholesky.factorise(work.A);
+    double added = 0.0;
+    for (double share = 1e-10; status == FactorStatus::NotPositiveDefinite && share < 0.1; share *= 100.0) {
+        double largest = 0.0;
+        for (Index j = 0; j < work.A.cols(); ++j) largest = std::max(largest, work.A.coeff(j, j));
+        for (Index j = 0; j < work.A.cols(); ++j) work.A.coeffRef(j, j) += share * largest - added;
+        added = share * largest;
+        report.regularisation = std::max(report.regularisation, share);
+        status = work.cholesky.factorise(work.A);
+    }
+    return status;
+}
+
+bool use_cholesky(const NewtonOptions& newton, Index unknowns)
+{
+    if (newton.linear_solver == LinearSolver::Automatic) return unknowns <= largest_cholesky;
+    return newton.linear_solver == LinearSolver::Cholesky;
+}
+
+void require_usable(const NewtonOptions& newton)
+{
+    if (newton.max_iterations < 1) throw InputError("max_iterations must be at least 1");
+    (void)require_positive("decrement", newton.decrement);
+}
+
+} // namespace
+
+const char* to_string(SolveStatus status)
+{
+    switch (status) {
+    case SolveStatus::Converged:
+        return "converged";
+    case SolveStatus::IterationLimit:
+        return "reached the limit of iterations";
+    case SolveStatus::LineSearchFailed:
+        return "found no way down in energy";
+    case SolveStatus::NotPositiveDefinite:
+        return "met a singular matrix; pin more vertices";
+    case SolveStatus::NotFinite:
+        return "met a number that is not finite";
+    }
+    return "";
+}
+
+void prepare_loading(const FemModel& model, const Loading& loading, const Points& x, FemWork& work)
+{
+    const Index n = model.vertex_count();
+    if (loading.force.size() > 0 && loading.force.cols() != n)
+        throw InputError("there are forces for " + std::to_string(loading.force.cols()) +
+                         " vertices, but the body has " + std::to_string(n));
+    if (static_cast<Index>(loading.pins.vertices.size()) != loading.pins.targets.cols())
+        throw InputError("there are " + std::to_string(loading.pins.vertices.size()) +
+                         " pinned vertices, but " + std::to_string(loading.pins.targets.cols()) + " targets");
+    work.pinned.assign(static_cast<std::size_t>(n), 0);
+    work.pin_step.setZero(3, n);
+    for (std::size_t k = 0; k < loading.pins.vertices.size(); ++k) {
+        const int v = loading.pins.vertices[k];
+        if (v < 0 || v >= n)
+            throw InputError("vertex " + std::to_string(v) + " is pinned, but the body has " +
+                             std::to_string(n));
+        if (work.pinned[static_cast<std::size_t>(v)])
+            throw InputError("vertex " + std::to_string(v) + " is pinned twice");
+        work.pinned[static_cast<std::size_t>(v)] = 1;
+        work.pin_step.col(v) = loading.pins.targets.col(static_cast<Index>(k)) - x.col(v);
+    }
+}
+
+void assemble_system(const FemModel& model, double m, double k, FemWork& work)
+{
+    const StiffnessPattern& pattern = model.pattern;
+    if (work.A.nonZeros() != pattern.zero.nonZeros() || work.A.rows() != pattern.zero.rows())
+        work.A = pattern.zero;
+    const double* K = work.K.valuePtr();
+    const double* K_lag = k > 0.0 ? work.K_lag.valuePtr() : K;
+    double* A = work.A.valuePtr();
+    parallel_for(model.vertex_count(), 512, [&](Index j) {
+        const int start = pattern.column_start[static_cast<std::size_t>(j)];
+        const int end = pattern.column_start[static_cast<std::size_t>(j) + 1];
+        const bool column_pinned = work.pinned[static_cast<std::size_t>(j)];
+        for (int c = 0; c < 3; ++c)
+            for (int b = start; b < end; ++b) {
+                const int i = pattern.row[static_cast<std::size_t>(b)];
+                const int at = 9 * start + 3 * (end - start) * c + 3 * (b - start);
+                const bool fixed = column_pinned || work.pinned[static_cast<std::size_t>(i)];
+                for (int r = 0; r < 3; ++r) A[at + r] = fixed ? 0.0 : K[at + r] + k * K_lag[at + r];
+                if (!fixed) A[at + c] += m * model.mass[static_cast<std::size_t>(b)];
+                if (fixed && i == j) A[at + c] = 1.0;
+            }
+    });
+}
+
+SolveStatus solve_linear(const NewtonOptions& newton, SolveReport& report, FemWork& work)
+{
+    if (use_cholesky(newton, work.A.cols())) {
+        const FactorStatus factor = factorise_with_shift(report, work);
+        if (factor == FactorStatus::NotPositiveDefinite) return SolveStatus::NotPositiveDefinite;
+        if (factor == FactorStatus::NotFinite) return SolveStatus::NotFinite;
+        work.d = work.rhs;
+        work.cholesky.solve(work.d);
+        return SolveStatus::Converged;
+    }
+    if (!work.preconditioner)
+        work.preconditioner.emplace(work.A);
+    else
+        work.preconditioner->compute(work.A);
+    const auto A = [&](const VecX& x, VecX& y) { multiply_symmetric(work.A, x, y); };
+    work.d.setZero(work.rhs.size());
+    const CgReport cg = conjugate_gradient(A, *work.preconditioner, work.rhs, newton.cg, work.d, work.cg);
+    report.linear_iterations += cg.iterations;
+    if (cg.status == CgStatus::NotPositiveDefinite) return SolveStatus::NotPositiveDefinite;
+    if (cg.status == CgStatus::NotFinite) return SolveStatus::NotFinite;
+    return SolveStatus::Converged; // at its limit of iterations the iterate still is a way down
+}
+
+SolveReport minimise(const FemModel& model, const Loading& loading, const Objective& objective,
+                     const NewtonOptions& newton, FemWork& work)
+{
+    require_usable(newton);
+    const double m = objective.mass_weight + objective.damping_weight * model.damping.mass;
+    const double k = objective.damping_weight * model.damping.stiffness;
+    const auto solve_failed = [](SolveReport& report, SolveStatus status) {
+        report.status = status;
+        return report;
+    };
+    SolveReport report;
+    bool pins_move = work.pin_step.cwiseAbs().maxCoeff() > 0.0;
+    work.x = work.start;
+    work.x_trial.resize(3, model.vertex_count());
+    elastic_hessian(model, work.x, Definiteness::Projected, work.K, work.elastic);
+    if (k > 0.0) work.K_lag = work.K;
+    Energies energies = evaluate(model, loading, objective, work.x, work.g, work);
+    double first = 0.0; // the decrement of the first iteration
+
+    while (report.iterations < newton.max_iterations) {
+        // direction
+        if (report.iterations > 0)
+            elastic_hessian(model, work.x, Definiteness::Projected, work.K, work.elastic);
+        assemble_system(model, m, k, work);
+        set_right_hand_side(model, objective, pins_move, work);
+        const SolveStatus linear = solve_linear(newton, report, work);
+        if (linear != SolveStatus::Converged) return solve_failed(report, linear);
+        ++report.iterations;
+
+        // pins go to their targets, uphill if they must
+        if (pins_move) {
+            flat(work.x) += work.d + flat(work.pin_step);
+            for (std::size_t p = 0; p < loading.pins.vertices.size(); ++p)
+                work.x.col(loading.pins.vertices[p]) = loading.pins.targets.col(static_cast<Index>(p));
+            energies = evaluate(model, loading, objective, work.x, work.g, work);
+            pins_move = false;
+            continue;
+        }
+
+        // step
+        report.decrement = work.rhs.dot(work.d);
+        if (!std::isfinite(report.decrement)) return solve_failed(report, SolveStatus::NotFinite);
+        if (first == 0.0) first = report.decrement;
+        const bool moved = line_search(model, loading, objective, report.decrement, energies, work);
+        const double scale = std::max(first, energies.scale());
+        report.relative_decrement = scale > 0.0 ? report.decrement / scale : 0.0;
+
+        // stop
+        const double rounding = rounding_decrement(work.A, work.x);
+        if (report.decrement <= std::max(newton.decrement * scale, rounding) ||
+            (!moved && report.relative_decrement < 1e-9))
+            return solve_failed(report, SolveStatus::Converged);
+        if (!moved) return solve_failed(report, SolveStatus::LineSearchFailed);
+    }
+    return report;
+}
+
+} // namespace lithe
