@@ -197,19 +197,49 @@ void initialize(Complex& complex, const Domain& domain, const Criteria& criteria
     }
 }
 
-/// One run of the refinement, without the improvement of slivers.
-Complex refine(const Domain& domain, const TriangleMesh& mesh, double cell)
+/// Far more vertices than a healthy run needs for this size of cells. At sharp edges that are not protected the criteria can
+/// contradict each other, and the refinement would go on for ever.
+std::size_t vertex_limit(const TriangleMesh& mesh, double cell)
 {
-    constexpr double facet_angle = 25.0, radius_edge_ratio = 2.0, surface_distance = 0.1; // the last in cells
+    const double expected = volume(mesh) / (cell * cell * cell) + area(mesh) / (cell * cell);
+    return static_cast<std::size_t>(std::min(20.0 * expected, 1e8)) + 10000;
+}
+
+enum class Demands { All, SizesOnly };
+
+/// One run of the refinement; nothing when it does not come to an end.
+std::optional<Complex> try_refine(const Domain& domain, const TriangleMesh& mesh, double cell,
+                                  Demands demands)
+{
+    const bool all = demands == Demands::All;
+    const double facet_angle = all ? 25.0 : 0.0, radius_edge_ratio = 2.0,
+                 surface_distance = 0.1; // the last in cells
     const Criteria criteria(
         parameters::edge_size = cell, parameters::facet_angle = facet_angle, parameters::facet_size = cell,
         parameters::facet_distance = surface_distance * cell,
-        parameters::cell_radius_edge_ratio = radius_edge_ratio, parameters::cell_size = cell);
+        parameters::cell_radius_edge_ratio = all ? radius_edge_ratio : 0.0, parameters::cell_size = cell);
     Complex complex;
     initialize(complex, domain, criteria, starting_points(mesh, cell), cell);
-    CGAL::refine_mesh_3(complex, domain, criteria, parameters::manifold(), parameters::no_perturb(),
-                        parameters::no_exude(), parameters::no_reset_c3t3());
+    CGAL::Mesh_error_code code = CGAL::CGAL_MESH_3_NO_ERROR;
+    CGAL::refine_mesh_3(
+        complex, domain, criteria, all ? parameters::manifold() : parameters::non_manifold(),
+        parameters::no_perturb(), parameters::no_exude(), parameters::no_reset_c3t3(),
+        parameters::mesh_3_options(parameters::maximal_number_of_vertices = vertex_limit(mesh, cell),
+                                   parameters::pointer_to_error_code = &code));
+    if (code != CGAL::CGAL_MESH_3_NO_ERROR) return std::nullopt;
     return complex;
+}
+
+/// One run, without the improvement of slivers: with all demands, or if that does not end, on sizes only.
+Complex refine(const Domain& domain, const TriangleMesh& mesh, double cell)
+{
+    for (const Demands demands : {Demands::All, Demands::SizesOnly})
+        if (std::optional<Complex> complex = try_refine(domain, mesh, cell, demands))
+            return std::move(*complex);
+    throw InputError(fmt::format(
+        "Delaunay refinement does not come to an end at cell size {:.3g}: the surface has sharp edges or "
+        "sheets that nearly touch; use --mesher stuffing",
+        cell));
 }
 
 /// Raises the smallest dihedral angles. Bounds on the angle, none on the time, so that the result does not depend on the machine.
