@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "lithe/core/parallel.hpp"
+#include "lithe/geometry/mesh_io.hpp"
 #include "lithe/geometry/predicates.hpp"
+#include "support/data.hpp"
 #include "support/surfaces.hpp"
 
 using namespace lithe;
@@ -211,4 +215,23 @@ TEST(Intersections, TrianglesWithoutAreaAreLeftOut)
     mesh.triangles.conservativeResize(3, n + 1);
     mesh.triangles.col(n) << 0, 15, 0; // a needle through everything
     EXPECT_TRUE(self_intersections(mesh).empty());
+}
+
+TEST(Intersections, OfTheManWhoTouchesHimself)
+{
+    LITHE_DATA_OR_SKIP(file, "meshes/human_man.obj");
+    const std::vector<SelfIntersection> found = self_intersections(read_surface(file));
+    EXPECT_EQ(found.size(), 76u);
+    EXPECT_EQ(
+        std::count_if(found.begin(), found.end(), [](const auto& pair) { return pair.shared_vertex >= 0; }),
+        8);
+}
+
+TEST(Intersections, OfCleanMeshesThereAreNone)
+{
+    for (const char* name :
+         {"meshes/spot_low.obj", "meshes/viking_ship.obj", "meshes/stanford/armadillo_52k.obj"}) {
+        LITHE_DATA_OR_SKIP(file, name);
+        EXPECT_TRUE(self_intersections(read_surface(file)).empty()) << name;
+    }
 }
