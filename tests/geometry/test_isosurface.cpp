@@ -136,7 +136,7 @@ RC_GTEST_PROP(Isosurface, NoiseIsStillAClosedManifold, ())
         },
         1.0, 1e9};
     Progress progress;
-    const test::Topology t = test::topology(isosurface(noise, cube(0.35), 0.1, progress));
+    const test::Topology t = test::topology(isosurface(noise, cube(0.25), 0.1, progress));
     RC_ASSERT(t.closed);
     RC_ASSERT(t.manifold_vertex);
 }

@@ -19,7 +19,7 @@ namespace {
 using Vec3i = Eigen::Matrix<std::int64_t, 3, 1>;
 using EdgeKey = std::uint64_t;
 
-constexpr int block = 8; ///< cubes along a side of the smallest block that is skipped whole
+constexpr int block = 4; ///< cubes along a side of the smallest block that is skipped whole
 constexpr std::int64_t max_cubes_per_axis = 1 << 18; ///< so that an edge key fits into 64 bits
 constexpr Index max_blocks = max_lattice_cells / (block * block * block);
 
@@ -227,21 +227,21 @@ Lattice make_lattice(const Box3& box, double cell)
     return lattice;
 }
 
-/// Where the surface crosses a lattice edge: the root by three secant steps, kept off the ends so that no two
-/// crossings fall together.
+/// About where the surface crosses a lattice edge: the root of the line through the ends' values, and of the line
+/// through it and the end of the other sign. Kept off the ends, so that no two crossings fall together.
 Vec3 crossing(const Lattice& lattice, const ImplicitFunction& f, EdgeKey key)
 {
     const auto& d = edge_directions[key % 8];
     const Vec3i low = lattice.half(key / 8);
     const Vec3 a = lattice.position(low), b = lattice.position(low + Vec3i(d[0], d[1], d[2]));
-    double t0 = 0.0, t1 = 1.0, f0 = f.value(a), f1 = f.value(b), t = 0.5;
-    for (int i = 0; i < 3; ++i) {
-        t = t0 + (t1 - t0) * f0 / (f0 - f1);
-        if (!(t > t0 && t < t1)) t = 0.5 * (t0 + t1);
-        const double ft = f.value(a + t * (b - a));
-        ((ft < 0.0) == (f0 < 0.0) ? t0 : t1) = t;
-        ((ft < 0.0) == (f0 < 0.0) ? f0 : f1) = ft;
-    }
+    const auto root = [](double t0, double f0, double t1, double f1) {
+        const double t = t0 + (t1 - t0) * f0 / (f0 - f1);
+        return t > t0 && t < t1 ? t : 0.5 * (t0 + t1);
+    };
+    const double f0 = f.value(a), f1 = f.value(b);
+    const double first = root(0.0, f0, 1.0, f1), middle = f.value(a + first * (b - a));
+    const double t =
+        (middle < 0.0) == (f0 < 0.0) ? root(first, middle, 1.0, f1) : root(0.0, f0, first, middle);
     return a + std::clamp(t, 0.02, 0.98) * (b - a);
 }
 

@@ -347,13 +347,18 @@ void project_all(const ImplicitFunction& f, double edge, EditableSurface& surfac
 
 void polish(const ImplicitFunction& f, double edge, TriangleMesh& mesh, Progress& progress)
 {
-    constexpr std::array thresholds = {0.3, 0.5, 0.65, 0.7, 0.7, 0.7};
+    struct Round {
+        double shorter; ///< edges to collapse, in shares of `edge`
+        int moves;
+    };
+    constexpr std::array rounds = {Round{0.3, 0}, Round{0.5, 0}, Round{0.6, 1},
+                                   Round{0.7, 1}, Round{0.7, 1}, Round{0.7, 2}};
     EditableSurface surface(mesh);
-    progress.begin("even triangles", std::ssize(thresholds));
-    for (const double threshold : thresholds) {
-        collapse_short_edges(surface, {threshold * edge, 1.35 * edge});
+    progress.begin("even triangles", std::ssize(rounds));
+    for (const Round& round : rounds) {
+        collapse_short_edges(surface, {round.shorter * edge, 1.35 * edge});
         flip_edges(surface);
-        relax(f, edge, surface);
+        for (int i = 0; i < round.moves; ++i) relax(f, edge, surface);
         progress.advance();
     }
     flip_edges(surface);
