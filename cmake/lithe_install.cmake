@@ -2,7 +2,7 @@
 # server; the program carries those inside.
 include(CMakePackageConfigHelpers)
 
-set(LITHE_RUNTIME_ROOMS core math geometry)
+set(LITHE_RUNTIME_ROOMS core math geometry material fem)
 set(LITHE_CONFIG_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Lithe)
 
 list(TRANSFORM LITHE_RUNTIME_ROOMS PREPEND lithe_ OUTPUT_VARIABLE runtime_targets)
@@ -12,8 +12,6 @@ foreach(room IN LISTS LITHE_RUNTIME_ROOMS)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/lithe/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lithe
     FILES_MATCHING PATTERN "*.hpp")
 endforeach()
-install(FILES ${PROJECT_BINARY_DIR}/generated/lithe/core/version.hpp
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lithe/core)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(EXPORT LitheTargets NAMESPACE lithe:: DESTINATION ${LITHE_CONFIG_DIR})

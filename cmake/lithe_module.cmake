@@ -7,7 +7,6 @@ function(lithe_module name)
   set_target_properties(lithe_${name} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(lithe_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
-    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   list(TRANSFORM ARG_DEPENDS PREPEND lithe::)
   target_link_libraries(lithe_${name}

@@ -1,5 +1,9 @@
 #include "command.hpp"
 
+#include <map>
+
+#include "lithe/core/error.hpp"
+
 namespace lithe::cli {
 
 CLI::App* add_command(CLI::App& app, Session& session, const std::string& name, const std::string& what,
@@ -25,6 +29,15 @@ void add_read_options(CLI::App& command, ReadOptions& options)
         ->transform(CLI::CheckedTransformer(axes, CLI::ignore_case))
         ->default_str("y")
         ->type_name("y|z");
+}
+
+std::pair<int, int> parse_size(const std::string& text)
+{
+    int width = 0, height = 0, end = 0;
+    if (std::sscanf(text.c_str(), "%6dx%6d%n", &width, &height, &end) != 2 ||
+        end != static_cast<int>(text.size()))
+        throw InputError(fmt::format("--size {}: give width and height in pixels, as 1280x720", text));
+    return {width, height};
 }
 
 } // namespace lithe::cli

@@ -46,6 +46,9 @@ CLI::App* add_command(CLI::App& app, Session& session, const std::string& name, 
 /// --scale and --up, on every command that reads a mesh.
 void add_read_options(CLI::App& command, ReadOptions& options);
 
+/// "1280x720": width and height in pixels. Throws InputError.
+std::pair<int, int> parse_size(const std::string& text);
+
 void add_bench_command(CLI::App& app, Session& session);
 void add_demo_command(CLI::App& app, Session& session);
 void add_inspect_command(CLI::App& app, Session& session);

@@ -206,6 +206,16 @@ MeshFormat format_of(const fs::path& path)
     fail_unknown_ending(path, ending);
 }
 
+bool can_hold_tets(MeshFormat format)
+{
+    return entry_of(format).tets;
+}
+
+bool can_hold_triangles(MeshFormat format)
+{
+    return entry_of(format).triangles;
+}
+
 MeshFile parse_mesh(MeshFormat format, std::string_view bytes, const fs::path& name)
 {
     if (io::is_gzip(bytes)) return parse_mesh(format, io::unpack(bytes, {.file = name}), name);
@@ -236,19 +246,17 @@ MeshFile read_mesh_file(const fs::path& path, const ReadOptions& options)
     return mesh;
 }
 
-TriangleMesh read_surface(const fs::path& path, const ReadOptions& options)
+TriangleMesh surface_of(MeshFile file)
 {
-    MeshFile mesh = read_mesh_file(path, options);
-    if (mesh.triangles.cols() == 0)
-        return boundary_surface({std::move(mesh.vertices), std::move(mesh.tets), {}, std::move(mesh.fields)});
-    TriangleMesh surface{std::move(mesh.vertices), std::move(mesh.triangles), std::move(mesh.fields)};
-    if (mesh.tets.cols() > 0) drop_unused_vertices(surface);
+    if (file.triangles.cols() == 0)
+        return boundary_surface({std::move(file.vertices), std::move(file.tets), {}, std::move(file.fields)});
+    TriangleMesh surface{std::move(file.vertices), std::move(file.triangles), std::move(file.fields)};
+    if (file.tets.cols() > 0) drop_unused_vertices(surface);
     return surface;
 }
 
-TetMesh read_tet_mesh(const fs::path& path, const ReadOptions& options)
+TetMesh tets_of(MeshFile file, InvertedTets inverted, const fs::path& path)
 {
-    MeshFile file = read_mesh_file(path, options);
     if (file.tets.cols() == 0)
         throw InputError(
             {.file = path},
@@ -256,8 +264,18 @@ TetMesh read_tet_mesh(const fs::path& path, const ReadOptions& options)
                         file.triangles.cols(), path.string()));
     TetMesh mesh{std::move(file.vertices), std::move(file.tets), std::move(file.regions),
                  std::move(file.fields)};
-    treat_inverted(mesh, options.inverted, path);
+    treat_inverted(mesh, inverted, path);
     return mesh;
+}
+
+TriangleMesh read_surface(const fs::path& path, const ReadOptions& options)
+{
+    return surface_of(read_mesh_file(path, options));
+}
+
+TetMesh read_tet_mesh(const fs::path& path, const ReadOptions& options)
+{
+    return tets_of(read_mesh_file(path, options), options.inverted, path);
 }
 
 void write_mesh_file(const fs::path& path, const MeshFile& mesh, const WriteOptions& options)

@@ -33,6 +33,8 @@ enum class MeshFormat {
 
 /// By the ending, whatever its case and with or without ".gz" behind it. InputError when we do not know it.
 MeshFormat format_of(const std::filesystem::path& path);
+bool can_hold_triangles(MeshFormat format);
+bool can_hold_tets(MeshFormat format);
 
 /// Coordinates beyond this are refused: their products would overflow. [m]
 constexpr double largest_coordinate = 1e150;
@@ -52,6 +54,10 @@ MeshFile read_mesh_file(const std::filesystem::path& path, const ReadOptions& op
 TriangleMesh read_surface(const std::filesystem::path& path, const ReadOptions& options = {});
 /// The file's tets, all of volume above zero unless inverted ones are kept.
 TetMesh read_tet_mesh(const std::filesystem::path& path, const ReadOptions& options = {});
+
+/// The same from a file that was read already. `path` is for messages.
+TriangleMesh surface_of(MeshFile file);
+TetMesh tets_of(MeshFile file, InvertedTets inverted, const std::filesystem::path& path);
 
 enum class Encoding {
     Usual, ///< binary for .ply .stl .vtk .vtu, text for all others

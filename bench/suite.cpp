@@ -1,0 +1,27 @@
+#include "suite.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+namespace lithe::bench {
+
+std::span<const Suite> suites()
+{
+    static const std::array<Suite, 4> all = {{
+        {"math", "3x3 decompositions and sparse solves", bench_math},
+        {"geometry", "reading, queries and checks on surfaces", bench_geometry},
+        {"meshing", "surfaces to tetrahedra", bench_meshing},
+        {"render", "pictures", bench_render},
+    }};
+    return all;
+}
+
+std::string data_file(const std::string& name)
+{
+    const char* folder = std::getenv("LITHE_DATA");
+    const std::filesystem::path path = std::filesystem::path(folder ? folder : LITHE_DATA) / name;
+    return std::filesystem::exists(path) ? path.string() : std::string();
+}
+
+} // namespace lithe::bench
