@@ -225,6 +225,17 @@ TEST(MeshIo, FieldsSurviveWhereTheFormatHoldsThem)
     }
 }
 
+/// A field of another format may have a name that means something else in .ply.
+TEST(MeshIo, AFieldCalledXDoesNotBecomeTheCoordinate)
+{
+    MeshFile mesh = surface_file();
+    mesh.fields.push_back({"x", MatX::Constant(1, mesh.vertices.cols(), 5.0)});
+    const MeshFile again = parse(MeshFormat::Ply, serialize_mesh(MeshFormat::Ply, mesh));
+    expect_same(again, mesh);
+    ASSERT_EQ(again.fields.size(), 1u);
+    EXPECT_EQ(again.fields[0].name, "x_");
+}
+
 TEST(MeshIo, ColorsSurviveWithinAByte)
 {
     MeshFile mesh = surface_file();

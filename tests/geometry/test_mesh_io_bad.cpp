@@ -394,3 +394,38 @@ TEST(MeshIoBad, XmlNestedWithoutEnd)
     for (int i = 0; i < 100000; ++i) deep += "<a>";
     EXPECT_THAT(parse_error(MeshFormat::Vtu, deep), HasSubstr("nested"));
 }
+
+TEST(MeshIoBad, NumbersAtTheEndsOfTheirRange)
+{
+    const std::string nodes = "4 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n";
+    for (const char* index : {"-9223372036854775808", "9223372036854775807", "2147483648"})
+        EXPECT_THAT(parse_error(MeshFormat::Tetgen, nodes + "1 4 0\n1 1 2 3 " + index + "\n"),
+                    HasSubstr("does not exist"));
+    EXPECT_THAT(parse_error(MeshFormat::Tetgen, "1 3 0 0\n-9223372036854775808 0 0 0\n1 4 0\n1 1 1 1 1\n"),
+                HasSubstr("must be 0 or 1"));
+    EXPECT_THAT(
+        parse_error(
+            MeshFormat::Vega,
+            "*VERTICES\n1 3 0 0\n1 0 0 0\n*ELEMENTS\nTET\n1 4 0\n1 1 1 1 1\n*SET s\n-9223372036854775808\n"
+            "*REGION\ns, m\n*REGION\ns, m\n"),
+        HasSubstr("which does not exist"));
+    EXPECT_THAT(parse_error(MeshFormat::Medit, "MeshVersionFormatted 2\nDimension 3\nVertices 1\n0 0 0 "
+                                               "0\nTetrahedra 1\n1 1 1 1 99999999999\nEnd\n"),
+                HasSubstr("region number 99999999999 is too large"));
+}
+
+TEST(MeshIoBad, VtkCellsThatDoNotMatchTheirData)
+{
+    const std::string head = "# vtk DataFile Version 3.0\nt\nASCII\nDATASET POLYDATA\nPOINTS 3 float\n0 0 0 "
+                             "1 0 0 0 1 0\nPOLYGONS 1 4\n3 0 1 2\n";
+    const std::string region = "CELL_DATA 1\nSCALARS region int 1\nLOOKUP_TABLE default\n7\n";
+    EXPECT_NO_THROW(parse_mesh(MeshFormat::Vtk, head + region, "f"));
+    EXPECT_THAT(parse_error(MeshFormat::Vtk, head + region + "POLYGONS 1 4\n3 0 1 2\n"),
+                HasSubstr("2 cells but regions for 1"));
+    EXPECT_THAT(parse_error(MeshFormat::Vtk, head + "CELL_DATA 2\n"),
+                HasSubstr("data for 2 cells, but there are 1"));
+    EXPECT_THAT(parse_error(MeshFormat::Vtk, "# vtk DataFile Version 3.0\nt\nASCII\nDATASET "
+                                             "UNSTRUCTURED_GRID\nPOINTS 3 float\n0 0 0 1 0 0 0 1 0\n"
+                                             "CELLS 1 4\n3 0 1 2\nCELL_TYPES 1\n10\n"),
+                HasSubstr("3 corners where its type needs 4"));
+}

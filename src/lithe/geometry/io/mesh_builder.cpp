@@ -62,11 +62,18 @@ void MeshBuilder::read_vertex(NumberSource& from, Scalar type)
     add_vertex(x, from);
 }
 
+void MeshBuilder::count_from_0_or_1(std::int64_t first_index, const NumberSource& at)
+{
+    if (first_index != 0 && first_index != 1)
+        at.fail(fmt::format("the first vertex is number {}; it must be 0 or 1", first_index));
+    first_index_ = first_index;
+}
+
 int MeshBuilder::corner(std::int64_t index, const NumberSource& at)
 {
-    const std::int64_t ours = index - first_index_;
-    if (index < first_index_ || ours > static_cast<std::int64_t>(most_ints) - 1)
+    if (index < first_index_ || index >= first_index_ + static_cast<std::int64_t>(most_ints))
         at.fail(fmt::format("vertex {} does not exist; numbers start at {}", index, first_index_));
+    const std::int64_t ours = index - first_index_;
     if (ours > largest_) {
         largest_ = static_cast<int>(ours);
         if (ours >= vertex_count()) {

@@ -21,6 +21,8 @@ public:
     /// `first_index`: what the format calls its first vertex.
     explicit MeshBuilder(std::int64_t first_index = 0) : first_index_(first_index) {}
     void count_from(std::int64_t first_index) { first_index_ = first_index; }
+    /// For formats that count from 0 or 1, as their first vertex tells.
+    void count_from_0_or_1(std::int64_t first_index, const NumberSource& at);
 
     int vertex_count() const { return static_cast<int>(coordinates_.size() / 3); }
     void add_vertex(const Vec3& x, const NumberSource& at);

@@ -1,4 +1,6 @@
 // Wavefront OBJ: vertices and faces of it; texture coordinates, normals, groups and materials do not concern us.
+#include <fmt/format.h>
+
 #include "lithe/geometry/io/formats.hpp"
 #include "lithe/geometry/io/mesh_builder.hpp"
 #include "lithe/geometry/io/number_sink.hpp"
@@ -34,16 +36,13 @@ struct ObjReader {
         for (std::string_view word = scan.word_in_line(); !word.empty(); word = scan.word_in_line()) {
             const std::int64_t index = scan.to_integer(word.substr(0, word.find('/')));
             const std::int64_t last = build.vertex_count();
-            if (index == 0 || index < -last) scan.fail(fmt_corner(index, last));
+            if (index == 0 || index < -last)
+                scan.fail(fmt::format(
+                    "vertex {} does not exist; {} are defined so far, counted from 1, or back from -1", index,
+                    last));
             corners.push_back(build.corner(index < 0 ? last + 1 + index : index, scan));
         }
         build.add_face(corners, scan);
-    }
-
-    static std::string fmt_corner(std::int64_t index, std::int64_t last)
-    {
-        return "vertex " + std::to_string(index) + " does not exist; " + std::to_string(last) +
-               " are defined so far, counted from 1, or from -1 backwards";
     }
 };
 

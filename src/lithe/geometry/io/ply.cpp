@@ -218,6 +218,15 @@ std::unique_ptr<NumberSource> body_source(const Header& header, const TextScanne
                                  in_quotes(header.format)));
 }
 
+/// Fields of other formats may be called what means something else here.
+std::string property_name(std::string_view field)
+{
+    const std::string name = plain_name(field);
+    for (const std::string_view taken : {"x", "y", "z", "red", "green", "blue"})
+        if (name == taken) return name + "_";
+    return name;
+}
+
 std::string header_text(const MeshFile& mesh, Encoding encoding)
 {
     std::string out =
@@ -229,7 +238,7 @@ std::string header_text(const MeshFile& mesh, Encoding encoding)
             out += "property uchar red\nproperty uchar green\nproperty uchar blue\n";
             continue;
         }
-        const std::string name = plain_name(field.name);
+        const std::string name = property_name(field.name);
         for (Index k = 0; k < field.values.rows(); ++k)
             out += field.values.rows() == 1 ? fmt::format("property double {}\n", name)
                                             : fmt::format("property double {}_{}\n", name, k);

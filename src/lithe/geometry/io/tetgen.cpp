@@ -21,7 +21,7 @@ void read_nodes(TextScanner& scan, MeshBuilder& build)
     std::vector<std::vector<double>> values(static_cast<std::size_t>(attributes));
     for (int v = 0; v < count; ++v) {
         const std::int64_t number = scan.integer();
-        if (v == 0) build.count_from(number);
+        if (v == 0) build.count_from_0_or_1(number, scan);
         build.read_vertex(scan);
         for (auto& attribute : values) attribute.push_back(scan.real());
         scan.skip(markers, Scalar::Int32);

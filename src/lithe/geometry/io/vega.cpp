@@ -97,7 +97,7 @@ struct VegaReader {
         for (std::int64_t v = 0; v < claimed; ++v) {
             TextScanner& scan = words.needed_line();
             const std::int64_t number = scan.integer();
-            if (v == 0) build.count_from(number);
+            if (v == 0) build.count_from_0_or_1(number, scan);
             build.read_vertex(scan);
             scan.line();
         }
@@ -118,7 +118,7 @@ struct VegaReader {
         for (std::int64_t t = 0; t < claimed; ++t) {
             TextScanner& scan = words.needed_line();
             const std::int64_t number = scan.integer();
-            if (t == 0) first_element = number;
+            if (t == 0) first_element = number == 0 ? 0 : 1;
             std::array<int, 4> corners;
             for (int& corner : corners) corner = build.read_corner(scan);
             build.add_tet(corners);
@@ -167,11 +167,10 @@ struct VegaReader {
             if (regions[r] == "allElements")
                 for (int t = 0; t < build.tet_count(); ++t) build.set_region(t, label);
             for (const std::int64_t number : sets[regions[r]]) {
-                const std::int64_t t = number - first_element;
-                if (number < first_element || t >= build.tet_count())
+                if (number < first_element || number >= first_element + build.tet_count())
                     at.fail(fmt::format("the set {} names element {}, which does not exist",
                                         in_quotes(regions[r]), number));
-                build.set_region(static_cast<int>(t), label);
+                build.set_region(static_cast<int>(number - first_element), label);
             }
         }
     }

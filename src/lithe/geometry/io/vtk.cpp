@@ -176,26 +176,27 @@ struct VtkReader {
         }
     }
 
+    /// VECTORS and the like: name type
     void named_array(std::int64_t components)
     {
         const std::string name(from.word());
         array(name, components, tuple_count, type_word());
     }
-
-    void color_scalars()
+    /// TEXTURE_COORDINATES and COLOR_SCALARS: name components [type]
+    void sized_array(std::optional<Scalar> type)
     {
         const std::string name(from.word());
         const std::int64_t components = text_integer();
-        array(name, components, tuple_count, binary ? Scalar::UInt8 : Scalar::Float32);
+        array(name, components, tuple_count, type ? *type : type_word());
     }
+    Scalar color_type() const { return binary ? Scalar::UInt8 : Scalar::Float32; }
 
     void lookup_table()
     {
         (void)from.word();
         const std::int64_t count = text_integer();
         begin_numbers();
-        const Scalar type = binary ? Scalar::UInt8 : Scalar::Float32;
-        from.skip(4 * std::int64_t{from.claim(count, 4, type, "colours of a table")}, type);
+        from.skip(4 * std::int64_t{from.claim(count, 4, color_type(), "colours of a table")}, color_type());
     }
 
     /// Up to an empty line.
@@ -204,13 +205,6 @@ struct VtkReader {
         from.line();
         while (from.bytes_left() > 0 && !from.line().empty()) {
         }
-    }
-
-    void texture_coordinates()
-    {
-        const std::string name(from.word());
-        const std::int64_t components = text_integer();
-        array(name, components, tuple_count, type_word());
     }
 
     void section(const std::string& keyword)
@@ -227,8 +221,8 @@ struct VtkReader {
         if (keyword == "SCALARS") return scalars();
         if (keyword == "VECTORS" || keyword == "NORMALS") return named_array(3);
         if (keyword == "TENSORS") return named_array(9);
-        if (keyword == "TEXTURE_COORDINATES") return texture_coordinates();
-        if (keyword == "COLOR_SCALARS") return color_scalars();
+        if (keyword == "TEXTURE_COORDINATES") return sized_array({});
+        if (keyword == "COLOR_SCALARS") return sized_array(color_type());
         if (keyword == "LOOKUP_TABLE") return lookup_table();
         if (keyword == "FIELD") return field_data();
         if (keyword == "METADATA") return metadata();

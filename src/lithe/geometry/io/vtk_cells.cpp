@@ -61,6 +61,9 @@ void VtkCells::build(MeshBuilder& build, const NumberSource& at) const
     if (ends.size() != types.size())
         at.fail(fmt::format("has {} cells but {} types of cells; both must be the same", ends.size(),
                             types.size()));
+    if (!regions.empty() && regions.size() != ends.size())
+        at.fail(fmt::format("has {} cells but regions for {}; both must be the same", ends.size(),
+                            regions.size()));
     std::int64_t begin = 0;
     for (std::size_t c = 0; c < ends.size(); ++c) {
         if (ends[c] < begin || ends[c] > std::ssize(corners))

@@ -181,14 +181,9 @@ private:
                            cell_count = integer(element, "NumberOfCells");
         if (point_count == 0 && cell_count == 0) return;
         build_.count_from(-std::int64_t{build_.vertex_count()}); // pieces number their own points from 0
-        points(needed_array_of_points(needed(element, "Points")), point_count);
+        points(needed(needed(element, "Points"), "DataArray"), point_count);
         cells(element, cell_count);
         if (const XmlElement* data = element.child("PointData")) point_data(*data, point_count);
-    }
-
-    const XmlElement& needed_array_of_points(const XmlElement& points) const
-    {
-        return needed(points, "DataArray");
     }
 
     void points(const XmlElement& element, std::int64_t claimed)
