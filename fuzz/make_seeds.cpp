@@ -1,0 +1,138 @@
+// make_seeds FOLDER: writes small valid files, a folder per fuzz target, for the fuzzers to begin with.
+#include <cstdio>
+#include <string>
+
+#include "lithe/core/atomic_file.hpp"
+#include "lithe/core/error.hpp"
+#include "lithe/geometry/mesh_io.hpp"
+
+namespace {
+
+using namespace lithe;
+namespace fs = std::filesystem;
+
+/// Two tets that share a face, and the faces around them, with fields and regions.
+MeshFile volume()
+{
+    MeshFile mesh{.vertices = Points(3, 5), .triangles = Triangles(3, 6), .tets = Tets(4, 2)};
+    mesh.vertices << 0, 1, 0, 0, 1.5, 0, 0, 1, 0, 1.25, 0, 0, 0, 1, 1e-3;
+    mesh.triangles << 0, 0, 0, 1, 1, 2, 2, 1, 3, 2, 4, 3, 1, 3, 2, 4, 3, 4;
+    mesh.tets << 0, 1, 1, 2, 2, 3, 3, 4;
+    mesh.regions = {1, 7};
+    mesh.fields = {{"color", MatX::Constant(3, 5, 0.5)}, {"heat", MatX::Constant(1, 5, -2.5)}};
+    return mesh;
+}
+
+MeshFile surface()
+{
+    MeshFile mesh = volume();
+    mesh.tets.resize(4, 0);
+    mesh.regions.clear();
+    return mesh;
+}
+
+MeshFile tets_only()
+{
+    MeshFile mesh = volume();
+    mesh.triangles.resize(3, 0);
+    return mesh;
+}
+
+struct Seed {
+    const char* target;
+    MeshFormat format;
+    MeshFile mesh;
+    WriteOptions options = {};
+};
+
+/// What our writers do not write, but our readers read.
+struct HandMadeSeed {
+    const char* target;
+    const char* text;
+};
+
+constexpr HandMadeSeed hand_made[] = {
+    {"obj", "v 0 0 0\nv 2 0 0\nv 2 2 0\nv 1 .5 0\nv 0 2 0\nvn 0 0 1\nvt 0 0\ng a\nf 1/1/1 2//1 3/1 4 \\\n "
+            "5\nf -1 -2 -3\nl 1 2\n"},
+    {"off", "OFF # c\n4 1 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3 255 0 0\n"},
+    {"off", "NOFF\n3 1 0\n0 0 0 0 0 1\n1 0 0 0 0 1\n1 1 0 0 0 1\n3 0 1 2\n"},
+    {"medit", "MeshVersionFormatted 1\nDimension\n3\nVertices 4\n0 0 0 1\n1 0 0 1\n1 1 0 1\n0 1 0 1\nEdges "
+              "1\n1 2 3\nQuadrilaterals 1\n1 2 3 4 0\nEnd\n"},
+    {"gmsh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n2 1 "
+             "\"a\"\n$EndPhysicalNames\n$Nodes\n4\n1 0 0 0\n5 1 0 0\n7 1 1 0\n9 0 1 0\n"
+             "$EndNodes\n$Elements\n2\n1 3 2 1 1 1 5 7 9\n2 15 0 1\n$EndElements\n"},
+    {"vtk", "# vtk DataFile Version 5.1\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 float\n0 0 0 1 0 0 0 "
+            "1 0 0 0 1\nMETADATA\nx\n\nCELLS 3 7\n"
+            "OFFSETS vtktypeint64\n0 4 7\nCONNECTIVITY vtktypeint64\n0 1 2 3 0 2 1\nCELL_TYPES "
+            "2\n10\n5\nCELL_DATA 2\nSCALARS material int 1\n"
+            "LOOKUP_TABLE default\n3 0\nPOINT_DATA 4\nVECTORS u float\n1 0 0 2 0 0 3 0 0 4 0 0\nFIELD m "
+            "1\nid 1 4 int\n7 8 9 10\n"},
+    {"vtk", "# vtk DataFile Version 2.0\nt\nASCII\nDATASET POLYDATA\nPOINTS 4 float\n0 0 0 1 0 0 0 1 0 1 1 "
+            "0\nTRIANGLE_STRIPS 1 5\n4 0 1 2 3\n"
+            "POINT_DATA 4\nCOLOR_SCALARS c 3\n0 0 0 0 0 0 0 0 0 1 1 1\n"},
+    {"vtu", "<VTKFile type='UnstructuredGrid' compressor='vtkZLibDataCompressor'><UnstructuredGrid><Piece "
+            "NumberOfPoints='1' NumberOfCells='1'><Points>"
+            "<DataArray type='UInt8' "
+            "format='binary'>AQAAAAMAAAADAAAACwAAAA==eJxjYGAAAAADAAE=</DataArray></Points></Piece></"
+            "UnstructuredGrid></VTKFile>"},
+    {"vtu", "<VTKFile type='UnstructuredGrid'><UnstructuredGrid><Piece NumberOfPoints='3' "
+            "NumberOfCells='1'><Points><DataArray type='UInt8' "
+            "format='appended' offset='0'/></Points><Cells><DataArray type='UInt8' Name='connectivity'>0 1 "
+            "2</DataArray><DataArray type='UInt8' "
+            "Name='offsets'>3</DataArray><DataArray type='UInt8' "
+            "Name='types'>5</DataArray></Cells></Piece></UnstructuredGrid>"
+            "<AppendedData encoding='base64'>_CQAAAAAAAAEAAAABAAA=</AppendedData></VTKFile>"},
+    {"tetgen", "4 3 1 1\n0 0 0 0 .5 1\n1 1 0 0 .5 1\n2 0 1 0 .5 1\n3 0 0 1 .5 1\n1 4 1\n0 0 1 2 3 2.0\n"},
+    {"vega", "*VERTICES\n4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n*ELEMENTS\nTET\n1 4 0\n0 0 1 2 "
+             "3\n*MATERIAL a\nENU, 1, 2, 0.3\n*SET s\n0,\n"
+             "*REGION\nallElements, a\n*REGION\ns, a\n"},
+};
+
+void write_seeds(const fs::path& folder)
+{
+    constexpr auto text = Encoding::Text, binary = Encoding::Binary;
+    const Seed seeds[] = {
+        {"obj", MeshFormat::Obj, surface()},
+        {"ply", MeshFormat::Ply, surface(), {.encoding = text}},
+        {"ply", MeshFormat::Ply, surface(), {.encoding = binary}},
+        {"off", MeshFormat::Off, surface()},
+        {"stl", MeshFormat::Stl, surface(), {.encoding = text}},
+        {"stl", MeshFormat::Stl, surface(), {.encoding = binary}},
+        {"medit", MeshFormat::Medit, volume()},
+        {"gmsh", MeshFormat::Gmsh, volume(), {.encoding = text}},
+        {"gmsh", MeshFormat::Gmsh, volume(), {.encoding = binary}},
+        {"gmsh", MeshFormat::Gmsh, volume(), {.encoding = text, .gmsh = GmshVersion::V4}},
+        {"gmsh", MeshFormat::Gmsh, volume(), {.encoding = binary, .gmsh = GmshVersion::V4}},
+        {"vtk", MeshFormat::Vtk, volume(), {.encoding = text}},
+        {"vtk", MeshFormat::Vtk, surface(), {.encoding = binary}},
+        {"vtu", MeshFormat::Vtu, volume(), {.encoding = text}},
+        {"vtu", MeshFormat::Vtu, volume(), {.encoding = binary}},
+        {"tetgen", MeshFormat::Tetgen, tets_only()},
+        {"vega", MeshFormat::Vega, tets_only()},
+    };
+    int number = 0;
+    const auto write = [&](const char* target, std::string_view bytes) {
+        fs::create_directories(folder / target);
+        write_file(folder / target / ("seed_" + std::to_string(number++)), bytes);
+    };
+    for (const Seed& seed : seeds) write(seed.target, serialize_mesh(seed.format, seed.mesh, seed.options));
+    for (const HandMadeSeed& seed : hand_made) write(seed.target, seed.text);
+    write_mesh_file(folder / "medit" / "seed.mesh.gz", volume());
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    if (argc != 2) {
+        std::fprintf(stderr, "usage: make_seeds FOLDER\n");
+        return 2;
+    }
+    try {
+        write_seeds(argv[1]);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "make_seeds: %s\n", error.what());
+        return 1;
+    }
+    return 0;
+}
