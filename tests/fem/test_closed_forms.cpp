@@ -80,6 +80,25 @@ TEST(ClosedForms, StronglyStretchedCorotationalBarIsExact)
     EXPECT_LT((solved(bar).x - expected).cwiseAbs().maxCoeff(), 1e-8);
 }
 
+// Pressure p all around:  even strain -p / (3 k), exact on any mesh.
+TEST(ClosedForms, CubeUnderPressureShrinksEvenly)
+{
+    const double nu = 0.3, k = E / (3.0 * (1.0 - 2.0 * nu)), p = 0.03 * k;
+    const TetMesh mesh = box_tets({2, 3, 2}, {1.0, 1.0, 1.0});
+    const FemModel model = make_fem_model(mesh, Linear({E, nu}), 1000.0);
+    std::vector<int> origin;
+    Triangles surface = boundary_surface(mesh, origin).triangles;
+    for (int& v : surface.reshaped()) v = origin[static_cast<std::size_t>(v)];
+    Loading loading{.force = Points::Zero(3, model.vertex_count())};
+    add_pressure(surface, model.rest, p, loading.force);
+    const Points expected = (1.0 - p / (3.0 * k)) * model.rest;
+    loading.pins = pinned_where_they_are(expected, {0, 1, 5}); // three that hold it, where they belong
+    FemState state = rest_state(model);
+    FemWork work;
+    ASSERT_TRUE(solve_static(model, loading, {.decrement = 1e-20}, state, work).converged());
+    EXPECT_LT((state.x - expected).cwiseAbs().maxCoeff(), 1e-9);
+}
+
 // Hanging under its own weight, nu = 0:  work of the weight f.u = rho^2 g^2 A L^3 / (3 E); the error falls as h^2
 // (from below, since the free sides help small meshes).
 TEST(ClosedForms, HangingBarConvergesInEnergy)

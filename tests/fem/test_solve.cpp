@@ -198,6 +198,24 @@ TEST(SolveStatic, RefusesNonsense)
                  InputError);
 }
 
+// One pinned vertex leaves three rotations free: the matrix is singular at rest, and a small shift settles it.
+TEST(SolveStatic, HangsFromOneVertex)
+{
+    const FemModel model =
+        make_fem_model(box_tets({2, 2, 2}, {1.0, 1.0, 1.0}), Corotational({1e5, 0.3}), 100.0);
+    Loading loading{.force = Points::Zero(3, model.vertex_count()),
+                    .pins = pinned_where_they_are(model.rest, {0})};
+    add_gravity(model, {0.0, -9.81, 0.0}, loading.force);
+    FemState state = rest_state(model);
+    FemWork work;
+    const SolveReport report =
+        solve_static(model, loading, {.max_iterations = 300, .decrement = 1e-10}, state, work);
+    ASSERT_TRUE(report.converged()) << to_string(report.status);
+    const Vec3 centre = state.x * model.vertex_mass / model.vertex_mass.sum();
+    EXPECT_LT(centre[1], -0.8); // straight below the pin at the origin, sqrt(3)/2 away
+    EXPECT_LT(std::hypot(centre[0], centre[2]), 0.01);
+}
+
 TEST(StepQuasiStatic, FollowsItsPinsRoundACircle)
 {
     Beam beam = swinging_beam();
@@ -298,6 +316,29 @@ TEST(StepBackwardEuler, StiffnessDampingDoesNotBrakeTranslation)
     for (int k = 0; k < 10; ++k)
         ASSERT_TRUE(step_backward_euler(model, {}, 0.01, {}, state, work).converged());
     EXPECT_LT((state.v.colwise() - Vec3(1.0, 0.0, 0.0)).cwiseAbs().maxCoeff(), 1e-10);
+}
+
+// Pins that are driven up and down carry the body with them, and it lags behind by its own inertia only.
+TEST(StepBackwardEuler, MovingPinsCarryTheBody)
+{
+    Beam beam = swinging_beam();
+    beam.state = rest_state(beam.model);
+    FemWork work;
+    const double h = 0.01;
+    double largest_lag = 0.0;
+    for (int k = 1; k <= 100; ++k) { // a smooth move by half a metre
+        const double s = k / 100.0, y = 0.5 * s * s * (3.0 - 2.0 * s);
+        beam.loading.pins =
+            pinned_where_they_are(beam.model.rest.colwise() + Vec3(0.0, y, 0.0), beam.loading.pins.vertices);
+        ASSERT_TRUE(step_backward_euler(beam.model, beam.loading, h, {}, beam.state, work).converged());
+        for (std::size_t p = 0; p < beam.loading.pins.vertices.size(); ++p)
+            ASSERT_TRUE(beam.state.x.col(beam.loading.pins.vertices[p]) ==
+                        beam.loading.pins.targets.col(static_cast<Index>(p)));
+        const Points carried = beam.model.rest.colwise() + Vec3(0.0, y, 0.0);
+        largest_lag = std::max(largest_lag, (beam.state.x - carried).cwiseAbs().maxCoeff());
+    }
+    EXPECT_GT(largest_lag, 0.01);
+    EXPECT_LT(largest_lag, 0.25);
 }
 
 // Acceptance D1: a swinging corotational beam at t = 0.4 s with 20, 40, 80 steps against many small ones.

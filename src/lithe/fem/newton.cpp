@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "lithe/core/error.hpp"
@@ -97,12 +98,20 @@ void set_right_hand_side(const FemModel& model, const Objective& objective, bool
         if (work.pinned[v]) work.rhs.segment<3>(3 * static_cast<Index>(v)).setZero();
 }
 
+/// Everything goes by d, and the pins to their targets.
+void move_pins(const Loading& loading, FemWork& work)
+{
+    flat(work.x) += work.d;
+    for (std::size_t p = 0; p < loading.pins.vertices.size(); ++p)
+        work.x.col(loading.pins.vertices[p]) = loading.pins.targets.col(static_cast<Index>(p));
+}
+
 /// Moves work.x by the largest of d, d/2, d/4 ... that lowers Phi enough (Armijo). False when none does.
 bool line_search(const FemModel& model, const Loading& loading, const Objective& objective, double decrement,
                  Energies& energies, FemWork& work)
 {
     double share = 1.0;
-    for (int halving = 0; halving < 40; ++halving, share *= 0.5) {
+    for (int halving = 0; halving < 20; ++halving, share *= 0.5) {
         flat(work.x_trial) = flat(work.x) + share * work.d;
         const Energies trial = evaluate(model, loading, objective, work.x_trial, work.g_trial, work);
         if (!(trial.phi() <= energies.phi() - 1e-4 * share * decrement + energies.noise())) continue;
@@ -114,20 +123,27 @@ bool line_search(const FemModel& model, const Loading& loading, const Objective&
     return false;
 }
 
-FactorStatus factorise_with_shift(SolveReport& report, FemWork& work)
-{
-    FactorStatus status = work.cholesky.factorise(work.A);
-    double added = 0.0;
-    for (double share = 1e-10; status == FactorStatus::NotPositiveDefinite && share < 0.1; share *= 100.0) {
-        double largest = 0.0;
-        for (Index j = 0; j < work.A.cols(); ++j) largest = std::max(largest, work.A.coeff(j, j));
-        for (Index j = 0; j < work.A.cols(); ++j) work.A.coeffRef(j, j) += share * largest - added;
-        added = share * largest;
-        report.regularisation = std::max(report.regularisation, share);
-        status = work.cholesky.factorise(work.A);
+/// How far Newton's matrix is pushed towards its diagonal: A_ii becomes (1 + share) A_ii. None until a factorisation or a
+/// line search fails; then more from try to try, and less again with every step that works.
+class Regularisation {
+public:
+    double share() const { return share_; }
+    /// So little that the decrement still means what it says.
+    bool negligible() const { return share_ <= 1e-6; }
+    bool exhausted() const { return share_ > 1.0; }
+    void raise() { share_ = share_ == 0.0 ? smallest : 100.0 * share_; }
+    void lower() { share_ = share_ > smallest ? share_ / 100.0 : 0.0; }
+
+    void apply(SparseMatrix& A) const
+    {
+        if (share_ == 0.0) return;
+        for (Index j = 0; j < A.cols(); ++j) A.coeffRef(j, j) *= 1.0 + share_;
     }
-    return status;
-}
+
+private:
+    static constexpr double smallest = 1e-8;
+    double share_ = 0.0;
+};
 
 bool use_cholesky(const NewtonOptions& newton, Index unknowns)
 {
@@ -210,7 +226,7 @@ void assemble_system(const FemModel& model, double m, double k, FemWork& work)
 SolveStatus solve_linear(const NewtonOptions& newton, SolveReport& report, FemWork& work)
 {
     if (use_cholesky(newton, work.A.cols())) {
-        const FactorStatus factor = factorise_with_shift(report, work);
+        const FactorStatus factor = work.cholesky.factorise(work.A);
         if (factor == FactorStatus::NotPositiveDefinite) return SolveStatus::NotPositiveDefinite;
         if (factor == FactorStatus::NotFinite) return SolveStatus::NotFinite;
         work.d = work.rhs;
@@ -236,34 +252,40 @@ SolveReport minimise(const FemModel& model, const Loading& loading, const Object
     require_usable(newton);
     const double m = objective.mass_weight + objective.damping_weight * model.damping.mass;
     const double k = objective.damping_weight * model.damping.stiffness;
-    const auto solve_failed = [](SolveReport& report, SolveStatus status) {
+    SolveReport report;
+    const auto finished = [&](SolveStatus status) {
         report.status = status;
         return report;
     };
-    SolveReport report;
     bool pins_move = work.pin_step.cwiseAbs().maxCoeff() > 0.0;
     work.x = work.start;
     work.x_trial.resize(3, model.vertex_count());
     elastic_hessian(model, work.x, Definiteness::Projected, work.K, work.elastic);
     if (k > 0.0) work.K_lag = work.K;
     Energies energies = evaluate(model, loading, objective, work.x, work.g, work);
-    double first = 0.0; // the decrement of the first iteration
+    Regularisation regularisation;
+    double fall = 0.0; // of Phi in the first step that worked
 
     while (report.iterations < newton.max_iterations) {
         // direction
         if (report.iterations > 0)
             elastic_hessian(model, work.x, Definiteness::Projected, work.K, work.elastic);
+        ++report.iterations;
         assemble_system(model, m, k, work);
+        regularisation.apply(work.A);
+        report.regularisation = std::max(report.regularisation, regularisation.share());
         set_right_hand_side(model, objective, pins_move, work);
         const SolveStatus linear = solve_linear(newton, report, work);
-        if (linear != SolveStatus::Converged) return solve_failed(report, linear);
-        ++report.iterations;
+        if (linear == SolveStatus::NotPositiveDefinite) {
+            regularisation.raise();
+            if (regularisation.exhausted()) return finished(linear);
+            continue;
+        }
+        if (linear != SolveStatus::Converged) return finished(linear);
 
         // pins go to their targets, uphill if they must
         if (pins_move) {
-            flat(work.x) += work.d + flat(work.pin_step);
-            for (std::size_t p = 0; p < loading.pins.vertices.size(); ++p)
-                work.x.col(loading.pins.vertices[p]) = loading.pins.targets.col(static_cast<Index>(p));
+            move_pins(loading, work);
             energies = evaluate(model, loading, objective, work.x, work.g, work);
             pins_move = false;
             continue;
@@ -271,18 +293,24 @@ SolveReport minimise(const FemModel& model, const Loading& loading, const Object
 
         // step
         report.decrement = work.rhs.dot(work.d);
-        if (!std::isfinite(report.decrement)) return solve_failed(report, SolveStatus::NotFinite);
-        if (first == 0.0) first = report.decrement;
+        if (!std::isfinite(report.decrement)) return finished(SolveStatus::NotFinite);
+        const double phi = energies.phi();
         const bool moved = line_search(model, loading, objective, report.decrement, energies, work);
-        const double scale = std::max(first, energies.scale());
-        report.relative_decrement = scale > 0.0 ? report.decrement / scale : 0.0;
+        if (fall == 0.0) fall = phi - energies.phi();
+        const double scale = std::max(2.0 * fall, energies.scale());
+        report.relative_decrement = report.decrement / std::max(scale, std::numeric_limits<double>::min());
 
         // stop
-        const double rounding = rounding_decrement(work.A, work.x);
-        if (report.decrement <= std::max(newton.decrement * scale, rounding) ||
-            (!moved && report.relative_decrement < 1e-9))
-            return solve_failed(report, SolveStatus::Converged);
-        if (!moved) return solve_failed(report, SolveStatus::LineSearchFailed);
+        const double enough = std::max(newton.decrement * scale, rounding_decrement(work.A, work.x));
+        if (report.decrement <= enough && regularisation.negligible())
+            return finished(SolveStatus::Converged);
+        if (moved)
+            regularisation.lower();
+        else if (report.relative_decrement < 1e-9)
+            return finished(SolveStatus::Converged); // as low as rounding lets it go
+        else
+            regularisation.raise();
+        if (regularisation.exhausted()) return finished(SolveStatus::LineSearchFailed);
     }
     return report;
 }

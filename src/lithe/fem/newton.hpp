@@ -29,8 +29,8 @@ inline constexpr Index largest_cholesky = 200'000;
 
 struct NewtonOptions {
     int max_iterations = 50; ///< > 0
-    /// Stop when the Newton decrement -g.d falls below this share of the largest of: the first iteration's, and the
-    /// energies that are minimised. 1e-7 is about 3e-4 in position; rounding ends the iteration in any case.
+    /// Stop when the Newton decrement -g.d falls below this share of the larger of: twice the energy that the first
+    /// step gained, and the energies that are minimised. 1e-7 is about 3e-4 in position; rounding ends it in any case.
     double decrement = 1e-7;
     LinearSolver linear_solver = LinearSolver::Automatic;
     CgOptions cg = {.max_iterations = 2000, .relative_residual = 1e-6};
@@ -51,7 +51,7 @@ struct [[nodiscard]] SolveReport {
     int linear_iterations = 0;       ///< of conjugate gradients, all together
     double decrement = 0.0;          ///< -g.d of the last iteration [J]
     double relative_decrement = 0.0; ///< the same as the share that is compared with the option
-    double regularisation = 0.0;     ///< largest share of the diagonal that had to be added to factorise
+    double regularisation = 0.0;     ///< largest share of the diagonal that had to be added to get on
 
     bool converged() const { return status == SolveStatus::Converged; }
 };
