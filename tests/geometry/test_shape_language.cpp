@@ -12,6 +12,7 @@
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
 #include "lithe/core/random.hpp"
+#include "lithe/geometry/intersections.hpp"
 #include "lithe/geometry/make_shape.hpp"
 #include "lithe/geometry/shape_field.hpp"
 #include "support/topology.hpp"
@@ -365,6 +366,7 @@ TEST_P(Character, IsAClosedManifoldOfGenusZeroAtEveryResolution)
         EXPECT_EQ(topology.components, 1) << factor;
         EXPECT_EQ(topology.genus, 0) << factor;
         EXPECT_GT(test::smallest_angle(mesh), 5.0) << factor;
+        EXPECT_TRUE(self_intersections(mesh).empty()) << factor;
         volumes.push_back(volume(mesh));
         if (factor == 1.0) {
             EXPECT_GT(mesh.triangle_count(), 10000);
