@@ -20,6 +20,8 @@ endif()
 add_library(lithe_warnings INTERFACE)
 target_compile_options(lithe_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror
+  # clang blames users of std::stable_sort and std::stable_partition for what libstdc++ 12 does inside them
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
   # false alarms of gcc 12 inside Eigen and std::string, not in what we write
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict>)
 
