@@ -11,6 +11,7 @@
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
 #include "lithe/core/random.hpp"
+#include "support/topology.hpp"
 
 namespace lithe {
 namespace {
@@ -123,8 +124,8 @@ TEST(Stuffing, SmoothShapesHaveGoodAnglesInEveryPosition)
     EXPECT_GT(worst, 10.7);
 }
 
-/// The bound holds for any signs and any cut points: here both are noise without any smoothness.
-TEST(Stuffing, NoiseKeepsTheAnglesOfThePaper)
+/// The bounds hold for any signs and any cut points: here both are noise without any smoothness.
+TEST(Stuffing, NoiseKeepsTheAngles)
 {
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
         const LevelSet noise = [seed](const Vec3& x) {
@@ -139,9 +140,45 @@ TEST(Stuffing, NoiseKeepsTheAnglesOfThePaper)
         const TetMesh mesh = stuffed(noise, 4.0, 1.0);
         ASSERT_GT(mesh.tet_count(), 1000);
         const auto [lo, hi] = angle_range(mesh);
-        EXPECT_GT(lo, 10.7);
-        EXPECT_LT(hi, 164.8);
+        EXPECT_GT(lo, 9.2);
+        EXPECT_LT(hi, 165.0);
     }
+}
+
+/// Half a cell thick, so that no vertex is farther than a quarter from its surface: [LS07] would warp nearly all
+/// onto it, and nothing would be left.
+TEST(Stuffing, ASheetOfOneLayerStaysWhole)
+{
+    const double cell = 0.1;
+    const LevelSet sheet = [cell](const Vec3& x) {
+        const Vec3 q = x.cwiseAbs() - Vec3(1.0, 1.0, 0.36 * cell);
+        return q.cwiseMax(0.0).norm() + std::min(q.maxCoeff(), 0.0);
+    };
+    const TetMesh mesh = stuffed(sheet, 1.0, cell);
+    EXPECT_GT(volume(mesh), 0.5 * 4.0 * 0.72 * cell);
+    const test::Topology boundary = test::topology(boundary_surface(mesh));
+    EXPECT_TRUE(boundary.closed);
+    EXPECT_EQ(boundary.components, 1);
+}
+
+TEST(Stuffing, HeldVerticesAreInTheSolidOrOutOfIt)
+{
+    Progress progress;
+    LevelLattice lattice(sphere, Box3(Vec3::Constant(-1.0), Vec3::Constant(1.0)), {.cell = 0.2, .reach = 0.3},
+                         progress);
+    const double before = volume(stuff(lattice, 0.0, progress));
+    const std::int64_t beyond = lattice.nearest_slot(Vec3(1.15, 0.0, 0.0)),
+                       within = lattice.nearest_slot(Vec3(0.0, 0.9, 0.0));
+    ASSERT_GT(lattice.value(beyond), 0.0);
+    ASSERT_LT(lattice.value(within), 0.0);
+    lattice.hold_inside(beyond);
+    const TetMesh grown = stuff(lattice, 0.0, progress);
+    EXPECT_GT(volume(grown), before);
+    EXPECT_GT(angle_range(grown).first, 9.2);
+    lattice.hold_outside(within);
+    const TetMesh bitten = stuff(lattice, 0.0, progress);
+    EXPECT_LT(volume(bitten), volume(grown));
+    EXPECT_GT(angle_range(bitten).first, 9.2);
 }
 
 /// Tets of the cut lattice meet face to face: each face belongs to two tets, or to one with the surface beside it.

@@ -103,8 +103,9 @@ void MendedBody::estimate_volume()
     const double buried = measure_exposure(query_, few, 1e-5 * size).buried;
     if (closed_ && buried < least_buried) return;
     volume_is_exact_ = false;
+    overlaps_ = buried >= least_buried;
     volume_ = measure_exposure(query_, samples, 1e-5 * size).volume;
-    if (buried >= least_buried)
+    if (overlaps_)
         notes_.push_back(fmt::format(
             "{:.0f} % of the surface lies inside the body (overlapping shells): they were united, "
             "and the volume is an estimate",
@@ -115,6 +116,18 @@ void MendedBody::estimate_volume()
             "numbers, and the volume is an estimate");
 }
 
+std::optional<double> MendedBody::depth(const Vec3& point, const Vec3& direction, Side side,
+                                        double limit) const
+{
+    const double skin = 1e-5 * limit;
+    const auto wall = query_.cast_ray(point + skin * direction, direction, limit);
+    if (!wall) return {};
+    const bool wanted = side == Side::Inside;
+    const bool through = query_.inside(point + (0.5 * wall->t + skin) * direction) == wanted;
+    const bool ends = query_.inside(point + (wall->t + 2.0 * skin) * direction) != wanted;
+    return through && ends ? std::optional(wall->t + skin) : std::nullopt;
+}
+
 double MendedBody::widened_distance(const Vec3& x, double hold) const
 {
     const ClosestPoint closest = query_.closest_point(x);
@@ -123,11 +136,11 @@ double MendedBody::widened_distance(const Vec3& x, double hold) const
     if (closest.distance >= hold || closest.distance < 1e-9 * hold) return distance;
 
     const Vec3 onward = (closest.point - x) / closest.distance;
-    const auto wall = query_.cast_ray(closest.point + 1e-5 * hold * onward, onward, 2.0 * hold);
-    if (!wall) return distance;
-    const auto back = query_.cast_ray(x, -onward, wall->t);
-    if (back && back->t + closest.distance < wall->t) return distance;
-    const double widening = hold - 0.5 * wall->t;
+    const auto behind = depth(closest.point, onward, inside ? Side::Outside : Side::Inside, 2.0 * hold);
+    if (!behind) return distance;
+    const auto back = query_.cast_ray(x, -onward, *behind);
+    if (back && back->t + closest.distance < *behind) return distance;
+    const double widening = hold - 0.5 * *behind;
     return inside ? distance + widening : distance - widening;
 }
 

@@ -21,8 +21,15 @@ public:
     bool volume_is_exact() const { return volume_is_exact_; }
     /// The surface has no hole, so the sign of the distance changes only on it.
     bool closed() const { return closed_; }
+    /// Some of the surface lies inside the solid.
+    bool overlaps() const { return overlaps_; }
     /// What was mended or assumed, in plain words.
     const std::vector<std::string>& notes() const { return notes_; }
+
+    enum class Side { Inside, Outside };
+    /// How far it is from a point of the surface straight through that side to the next wall; nothing when that is more than
+    /// `limit`, or when the way is not on that side or does not end there (walls inside the solid). [m]
+    std::optional<double> depth(const Vec3& point, const Vec3& direction, Side side, double limit) const;
 
     /// Signed distance to the solid with its thin parts and thin gaps widened to 2 `hold`. [m]
     ///
@@ -41,6 +48,7 @@ private:
     double volume_ = 0.0;
     bool volume_is_exact_ = true;
     bool closed_ = true;
+    bool overlaps_ = false;
 };
 
 } // namespace lithe

@@ -25,6 +25,7 @@ namespace lithe {
 namespace {
 
 // Lengths in cells.
+constexpr double smallest_hold_radius = 0.2;
 constexpr double hold_radius = 0.5;     // parts and gaps are widened to twice this
 constexpr double largest_offset = 0.1;  // of the level set, for the volume
 constexpr double missed_distance = 0.6; // a point of the surface that is farther from the tets was lost
@@ -34,7 +35,7 @@ constexpr double sample_spacing = 0.25;
 constexpr double thin_limit = 2.0;
 
 constexpr double volume_tolerance = 0.002; // relative
-constexpr double count_tolerance = 0.07;   // relative
+constexpr double count_tolerance = 0.1;    // relative
 constexpr double smallest_count = 30;
 constexpr double largest_count = 1e8;
 constexpr double bytes_per_tet = 300.0; // at the peak, measured
@@ -143,6 +144,7 @@ private:
     Progress& progress_;
     std::optional<LevelLattice> lattice_;
     std::vector<SurfaceSample> samples_; ///< of the body's surface, for this cell
+    double hold_ = hold_radius;          ///< parts and gaps are widened to twice this [cells]
     double level_ = 0.0;
     TetMesh mesh_;
     TidyReport tidy_;
@@ -150,7 +152,7 @@ private:
 
 void Mesher::sample(double cell)
 {
-    const double hold = hold_radius * cell;
+    const double hold = hold_ * cell;
     lattice_.emplace([this, hold](const Vec3& x) { return body_.widened_distance(x, hold); },
                      bounds(body_.surface().vertices),
                      LatticeOptions{.cell = cell,
@@ -168,8 +170,6 @@ void Mesher::make(double level)
     mesh_ = stuff(*lattice_, level, progress_);
     tidy_ = tidy_solid(mesh_);
     (void)pull_boundary(mesh_, body_.query(), {.distance = pulled_distance * cell()});
-    if (mesh_.tet_count() == 0)
-        throw InputError("the body is thinner than the lattice everywhere; take more tets or a smaller cell");
 }
 
 /// Makes the cell finer or coarser until the count is met: a secant in logarithms, kept between the nearest cells
@@ -178,33 +178,58 @@ void Mesher::search_cell(double count)
 {
     double too_fine = 0.0, too_coarse = std::numeric_limits<double>::infinity();
     double best_cell = cell(), best_miss = std::numeric_limits<double>::infinity();
-    for (int round = 0; round < 8; ++round) {
+    const auto miss = [&] { return std::log(static_cast<double>(mesh_.tet_count()) / count); };
+    for (int round = 0; round < 10; ++round) {
         make(0.0);
-        const double ratio = static_cast<double>(mesh_.tet_count()) / count;
-        if (std::abs(ratio - 1.0) < count_tolerance) return;
-        if (std::abs(std::log(ratio)) < best_miss) {
-            best_miss = std::abs(std::log(ratio));
+        const bool first_guess_is_off = round == 0 && std::abs(miss()) > 3.0 * count_tolerance;
+        if (!first_guess_is_off) {
+            fit();
+            if (std::abs(miss()) < count_tolerance) return;
+        }
+        if (mesh_.tet_count() == 0) {
+            too_coarse = cell();
+            sample(std::max(0.7 * cell(), std::sqrt(too_fine * cell())));
+            continue;
+        }
+        if (!first_guess_is_off && std::abs(miss()) < best_miss) {
+            best_miss = std::abs(miss());
             best_cell = cell();
         }
-        (ratio > 1.0 ? too_fine : too_coarse) = cell();
-        double next = cell() * std::pow(ratio, 1.0 / 2.8); // between a solid (3) and a sheet (2)
+        (miss() > 0.0 ? too_fine : too_coarse) = cell();
+        double next = cell() * std::exp(miss() / 2.8); // between a solid (3) and a sheet (2)
         if (next <= too_fine || next >= too_coarse) next = std::sqrt(too_fine * too_coarse);
         sample(next);
     }
     sample(best_cell);
     make(0.0);
+    fit();
 }
 
 /// Offsets the level set to the volume, and holds what the lattice missed.
 void Mesher::fit()
 {
+    if (mesh_.tet_count() == 0) return;
     samples_ = sample_surface(body_.surface(), sample_spacing * cell());
+    if (body_.overlaps()) // what lies inside the body bounds nothing
+        std::erase_if(samples_, [this](const SurfaceSample& s) {
+            return body_.query().inside(s.point + 1e-5 * cell() * s.normal);
+        });
     for (int round = 0; round < 6; ++round) {
         const double level = better_level();
         const Index held = round > 0 || level == level_ ? hold_missed_parts() : 0;
-        if (level == level_ && held == 0) return;
+        if (level == level_ && held == 0) break;
         make(level);
+        if (mesh_.tet_count() == 0) return;
     }
+    const bool too_much = level_ == -largest_offset * cell() && volume(mesh_) > 1.01 * body_.volume();
+    if (!too_much || hold_ < smallest_hold_radius) return;
+    hold_ *= 0.6; // so thin that widening makes too much of it
+    sample(cell());
+    make(0.0);
+    if (mesh_.tet_count() > 0) return fit();
+    hold_ /= 0.6; // nothing is left without it
+    sample(cell());
+    make(0.0);
 }
 
 /// Newton's method: the volume grows by the area of the boundary times the offset.
@@ -242,7 +267,7 @@ Index Mesher::hold_missed_parts()
     Index held = 0;
     for (std::size_t s = 0; s < samples_.size() && !around.empty(); ++s)
         if (missed[s] || around.contains(box(samples_[s])))
-            held += hold(samples_[s], missed[s] ? 2.0 * cell() : 2.0 * hold_radius * cell());
+            held += hold(samples_[s], missed[s] ? 2.0 * cell() : 2.0 * hold_ * cell());
     return held;
 }
 
@@ -250,11 +275,10 @@ Index Mesher::hold_missed_parts()
 /// that is thinner than `limit`.
 Index Mesher::hold(const SurfaceSample& sample, double limit)
 {
-    const auto depth = [&](const Vec3& direction) {
-        const auto wall = body_.query().cast_ray(sample.point + 1e-5 * cell() * direction, direction, limit);
-        return wall ? wall->t : std::numeric_limits<double>::infinity();
-    };
-    const double body = depth(-sample.normal), gap = depth(sample.normal);
+    using Side = MendedBody::Side;
+    constexpr double none = std::numeric_limits<double>::infinity();
+    const double body = body_.depth(sample.point, -sample.normal, Side::Inside, limit).value_or(none);
+    const double gap = body_.depth(sample.point, sample.normal, Side::Outside, limit).value_or(none);
     if (!(std::min(body, gap) < limit)) return 0;
     const bool inside = body <= gap;
     const double middle = 0.5 * std::min({body, gap, cell()});
@@ -280,7 +304,7 @@ void Mesher::report(TetrahedraliseReport& report) const
     report.tets_to_surface =
         largest_distance(sample_surface(boundary, sample_spacing * cell()), body_.query()) / cell();
     progress_.advance();
-    report.thin_parts = find_thin_parts(body_.query(), samples_, thin_limit * cell());
+    report.thin_parts = find_thin_parts(body_, samples_, thin_limit * cell());
     const double measured = static_cast<double>(report.tets) / expected_count(body_, cell());
     for (ThinPart& part :
          report.thin_parts) // thin bodies have more cut tets than others: a tenth more, to be safe
@@ -331,11 +355,15 @@ TetrahedraliseResult tetrahedralise(TriangleMesh surface, const TetrahedraliseOp
 
     Mesher mesher(body, progress);
     mesher.sample(first_cell(body, options, frame.size));
-    if (options.cell)
+    if (options.cell) {
         mesher.make(0.0);
-    else
+        mesher.fit();
+    } else {
         mesher.search_cell(static_cast<double>(options.count.value_or(TetrahedraliseOptions::default_count)));
-    mesher.fit();
+    }
+
+    if (mesher.mesh().tet_count() == 0)
+        throw InputError("the body is thinner than the lattice everywhere; take more tets or a smaller cell");
 
     TetrahedraliseResult result;
     mesher.report(result.report);

@@ -22,12 +22,12 @@ Vec3 triangle_normal(const TriangleMesh& mesh, int t)
 }
 
 /// The thickness behind a sample, or `limit` when it is not less.
-double thickness(const SurfaceQuery& surface, const SurfaceSample& sample, double limit)
+double thickness(const MendedBody& body, const SurfaceSample& sample, double limit)
 {
-    const double skin = 1e-4 * limit; // beyond the sample's own triangle
-    const auto hit = surface.cast_ray(sample.point - skin * sample.normal, -sample.normal, limit - skin);
-    if (!hit || triangle_normal(surface.mesh(), hit->triangle).dot(-sample.normal) < 0.5) return limit;
-    return hit->t + skin;
+    const auto depth = body.depth(sample.point, -sample.normal, MendedBody::Side::Inside, limit);
+    if (!depth || *depth >= limit) return limit;
+    const int wall = body.query().closest_point(sample.point - *depth * sample.normal).triangle;
+    return triangle_normal(body.surface(), wall).dot(-sample.normal) < 0.5 ? limit : *depth;
 }
 
 struct ThinSample {
@@ -36,15 +36,15 @@ struct ThinSample {
     std::array<int, 3> box; ///< of a grid as fine as the limit
 };
 
-std::vector<ThinSample> thin_samples(const SurfaceQuery& surface, const std::vector<SurfaceSample>& samples,
+std::vector<ThinSample> thin_samples(const MendedBody& body, const std::vector<SurfaceSample>& samples,
                                      double limit)
 {
     std::vector<double> all(samples.size());
     parallel_for(static_cast<Index>(samples.size()), 256, [&](Index i) {
         const std::size_t s = static_cast<std::size_t>(i);
-        all[s] = samples[s].area > 0.0 ? thickness(surface, samples[s], limit) : limit;
+        all[s] = samples[s].area > 0.0 ? thickness(body, samples[s], limit) : limit;
     });
-    const Vec3 origin = bounds(surface.mesh().vertices).min();
+    const Vec3 origin = bounds(body.surface().vertices).min();
     std::vector<ThinSample> thin;
     for (std::size_t s = 0; s < samples.size(); ++s) {
         if (all[s] >= limit) continue;
@@ -86,15 +86,15 @@ double lower_quartile(std::vector<const ThinSample*>& part, double area)
 
 } // namespace
 
-std::vector<ThinPart> find_thin_parts(const SurfaceQuery& surface, const std::vector<SurfaceSample>& samples,
+std::vector<ThinPart> find_thin_parts(const MendedBody& body, const std::vector<SurfaceSample>& samples,
                                       double limit)
 {
-    const std::vector<ThinSample> thin = thin_samples(surface, samples, limit);
+    const std::vector<ThinSample> thin = thin_samples(body, samples, limit);
     const std::vector<int> label = cluster(thin);
     std::map<int, std::vector<const ThinSample*>> groups;
     for (std::size_t i = 0; i < thin.size(); ++i) groups[label[i]].push_back(&thin[i]);
 
-    const double whole = area(surface.mesh());
+    const double whole = area(body.surface());
     std::vector<ThinPart> parts;
     for (auto& [root, group] : groups) {
         ThinPart part;

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "lithe/geometry/surface_query.hpp"
+#include "lithe/meshing/mended_body.hpp"
 #include "lithe/meshing/surface_samples.hpp"
 #include "lithe/meshing/tetrahedralise.hpp"
 
@@ -12,7 +12,7 @@ namespace lithe {
 ///
 /// The thickness at a sample is the way along its normal to the opposite wall. A wall that is not
 /// opposite (turned by more than 60 degrees) bounds a corner, not a thin part.
-std::vector<ThinPart> find_thin_parts(const SurfaceQuery& surface, const std::vector<SurfaceSample>& samples,
+std::vector<ThinPart> find_thin_parts(const MendedBody& body, const std::vector<SurfaceSample>& samples,
                                       double limit);
 
 } // namespace lithe
