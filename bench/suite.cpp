@@ -8,9 +8,10 @@ namespace lithe::bench {
 
 std::span<const Suite> suites()
 {
-    static const std::array<Suite, 4> all = {{
+    static const std::array<Suite, 5> all = {{
         {"math", "3x3 decompositions and sparse solves", bench_math},
         {"geometry", "reading, queries and checks on surfaces", bench_geometry},
+        {"fem", "elastic forces, stiffness and an implicit step", bench_fem},
         {"meshing", "surfaces to tetrahedra", bench_meshing},
         {"render", "pictures", bench_render},
     }};

@@ -71,8 +71,11 @@ TEST_P(Battery, IsLinearElasticityAtRest)
 TEST_P(Battery, DoesNotFeelRotations)
 {
     const Specimen& m = GetParam();
-    if (m.parameters.kind == MaterialKind::Linear) GTEST_SKIP() << "linear elasticity does";
     Random random(5);
+    if (m.parameters.kind == MaterialKind::Linear) { // that is why it is for small motion only
+        EXPECT_GT(m.psi(random_rotation(random)), 0.01 * m.lame.mu);
+        return;
+    }
     for (const Mat3& F : sample_deformations(11, 30)) {
         const Mat3 R = random_rotation(random), Q = random_rotation(random);
         EXPECT_NEAR(m.psi(R * F * Q), m.psi(F), 1e-11 * std::abs(m.psi(F)));
