@@ -32,7 +32,7 @@ struct ImplicitFunction {
 /// fine that more than `max_lattice_cells` lie near the surface.
 TriangleMesh isosurface(const ImplicitFunction& f, const Box3& box, double cell, Progress& progress);
 
-/// About 20 times as much memory [bytes] as this many cells is the most that isosurface takes.
-inline constexpr Index max_lattice_cells = 16'000'000;
+/// Near the surface. At this many, isosurface makes about three million triangles and takes about 2 GB.
+inline constexpr Index max_lattice_cells = 10'000'000;
 
 } // namespace lithe
