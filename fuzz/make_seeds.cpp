@@ -4,6 +4,7 @@
 
 #include "lithe/core/atomic_file.hpp"
 #include "lithe/core/error.hpp"
+#include "lithe/geometry/make_shape.hpp"
 #include "lithe/geometry/mesh_io.hpp"
 
 namespace {
@@ -117,6 +118,7 @@ void write_seeds(const fs::path& folder)
     };
     for (const Seed& seed : seeds) write(seed.target, serialize_mesh(seed.format, seed.mesh, seed.options));
     for (const HandMadeSeed& seed : hand_made) write(seed.target, seed.text);
+    for (const BuiltinShape& shape : builtin_shapes()) write("shape", shape.text);
     write_mesh_file(folder / "medit" / "seed.mesh.gz", volume());
 }
 

@@ -7,9 +7,9 @@ set -euo pipefail
 build=(
   g++ make cmake ninja-build ccache mold pkg-config python3
   libeigen3-dev libtbb-dev libembree-dev libfmt-dev zlib1g-dev nlohmann-json3-dev libcli11-dev
-  libmeshoptimizer-dev libstb-dev libmetis-dev
+  libstb-dev libmetis-dev
   libsuitesparse-dev libopenblas-pthread-dev libcgal-dev libgmp-dev libmpfr-dev libboost-dev
-  libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
+  libgtest-dev libgmock-dev librapidcheck-dev
   ffmpeg
 )
 dev=(clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19)

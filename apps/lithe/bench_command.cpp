@@ -74,7 +74,8 @@ void run_bench(const BenchOptions& options, Session& session)
         if (options.suite == "all" || options.suite == suite.name)
             append(report, suite.run(session.progress()));
     if (options.json)
-        fmt::print("{}\n", to_json(options.suite, report).dump(2));
+        fmt::print("{}\n",
+                   to_json(options.suite, report).dump(2, ' ', false, json::error_handler_t::replace));
     else
         print_table(report);
 }

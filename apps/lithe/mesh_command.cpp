@@ -1,5 +1,7 @@
 #include "command.hpp"
 
+#include <charconv>
+#include <cmath>
 #include <optional>
 
 #include <nlohmann/json.hpp>
@@ -26,18 +28,20 @@ struct MeshOptions {
     std::string input, make, output, skeleton;
     ReadOptions read;
     WriteOptions write;
-    std::optional<double> weld; ///< tolerance [m]
+    std::string weld, fill_holes; ///< flags that may carry a number: empty when not given
     bool orient = false;
-    std::optional<Index> fill_holes; ///< most edges of a hole
-    std::optional<Index> simplify;   ///< triangles
-    int subdivide = 0;               ///< levels
+    std::optional<Index> simplify; ///< triangles
+    int subdivide = 0;             ///< levels
     SubdivisionRule subdivision = SubdivisionRule::Loop;
     bool tets = false, flip_tets = false, as_json = false;
     std::optional<double> cell; ///< [m]
     std::optional<Index> count; ///< tets
     Mesher mesher = Mesher::Stuffing;
 
-    bool edits_surface() const { return weld || orient || fill_holes || simplify || subdivide > 0 || tets; }
+    bool edits_surface() const
+    {
+        return !weld.empty() || orient || !fill_holes.empty() || simplify || subdivide > 0 || tets;
+    }
 };
 
 /// What the command did, for people and as JSON.
@@ -51,11 +55,28 @@ void note(MeshJob& job, const std::vector<std::string>& notes)
     job.notes.insert(job.notes.end(), notes.begin(), notes.end());
 }
 
+/// The number behind a flag, as in --weld=1e-6.
+double flag_number(const char* flag, const std::string& text)
+{
+    double number = 0.0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || !(number >= 0.0) ||
+        !std::isfinite(number))
+        throw InputError(fmt::format("{}={}: give a number of 0 or more, or the flag alone", flag, text));
+    return number;
+}
+
 void edit_surface(TriangleMesh& mesh, const MeshOptions& options, MeshJob& job)
 {
-    if (options.weld) note(job, weld(mesh, *options.weld).notes);
+    if (!options.weld.empty()) {
+        note(job, weld(mesh, options.weld == "exact" ? 0.0 : flag_number("--weld", options.weld)).notes);
+        drop_unused_vertices(mesh);
+    }
     if (options.orient) note(job, orient(mesh).notes);
-    if (options.fill_holes) note(job, fill_holes(mesh, *options.fill_holes).notes);
+    if (!options.fill_holes.empty())
+        note(job, fill_holes(mesh, static_cast<Index>(
+                                       std::min(1e9, flag_number("--fill-holes", options.fill_holes))))
+                      .notes);
     if (options.simplify) {
         SimplifyResult simple = simplify(mesh, *options.simplify);
         note(job, simple.notes);
@@ -173,8 +194,12 @@ MeshFile make_output(const MeshOptions& options, MeshJob& job, Session& session)
     }
     TriangleMesh surface = surface_of(std::move(file));
     edit_surface(surface, options, job);
-    if (options.tets) return file_of(make_tets(std::move(surface), options, job, session));
-    return file_of(std::move(surface));
+    if (!options.tets) return file_of(std::move(surface));
+    try {
+        return file_of(make_tets(std::move(surface), options, job, session));
+    } catch (const InputError& error) { // a mesher does not know where its surface came from
+        throw InputError({.file = options.make.empty() ? options.input : options.make}, error.what());
+    }
 }
 
 void write_skeleton(const MeshOptions& options)
@@ -225,12 +250,12 @@ void run_mesh(MeshOptions options, Session& session)
                         {"triangles", out.triangles.cols()},
                         {"tets", out.tets.cols()},
                         {"notes", job.notes}});
-    fmt::print("{}\n", job.figures.dump(2));
+    fmt::print("{}\n", job.figures.dump(2, ' ', false, json::error_handler_t::replace));
 }
 
 void add_repair_options(CLI::App& command, MeshOptions& options)
 {
-    command.add_flag("--weld{0}", options.weld,
+    command.add_flag("--weld{exact}", options.weld,
                      "merge vertices closer than TOL metres (--weld alone: equal ones)");
     command.add_flag("--orient", options.orient, "make the triangles agree, and face outward");
     command.add_flag("--fill-holes{100}", options.fill_holes,

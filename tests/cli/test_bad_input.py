@@ -24,7 +24,7 @@ class BadInput(ProgramTest):
 
     def refuse_mesh(self, content, *says, name="bad.obj", arguments=()):
         self.write(name, content)
-        for command in (["mesh", name, "-o", "out.ply", *arguments], ["inspect", name]):
+        for command in (["mesh", name, "-o", "out.mesh", *arguments], ["inspect", name]):
             self.refuse(*command, says=[name, *says])
             if arguments:
                 break
@@ -50,7 +50,7 @@ class BadInput(ProgramTest):
         self.refuse_mesh(CUBE.replace("f 5 6 7 8", "f 5 6 7 9"), ":10", "9", "8")
 
     def test_zero_faces(self):
-        self.refuse_mesh("v 0 0 0\nv 1 0 0\nv 0 1 0\n", "no ")
+        self.refuse_mesh("v 0 0 0\nv 1 0 0\nv 0 1 0\n", "neither triangles nor tetrahedra")
 
     def test_inverted_tets_with_an_offer_to_flip(self):
         self.write("bad.mesh", TET.format("1 2 4 3"))

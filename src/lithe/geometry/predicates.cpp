@@ -9,7 +9,7 @@ namespace {
 // Everything here relies on IEEE doubles rounded to nearest and on the compiler not fusing a * b + c by itself.
 
 constexpr double epsilon = 0x1.0p-53; ///< half an ulp of 1
-/// Bounds of the rounding errors of the plain formulas below, relative to their permanents.  [She97, tables 4.2, 4.3]
+/// Bounds of the rounding errors of the plain formulas below, relative to their permanents.  [She97]
 constexpr double orient2d_bound = (3.0 + 16.0 * epsilon) * epsilon;
 constexpr double orient3d_bound = (7.0 + 56.0 * epsilon) * epsilon;
 
@@ -35,7 +35,7 @@ Pair exact_product(double a, double b)
     return {p, std::fma(a, b, -p)};
 }
 
-/// A number as a sum of at most N doubles that do not overlap, smallest first, without zeros.  [She97, section 2]
+/// A number as a sum of at most N doubles that do not overlap, smallest first, without zeros.  [She97]
 /// The sign of the number is the sign of the last.
 template <int N>
 struct Expansion {

@@ -52,7 +52,7 @@ TrianglePoint closest_on_edges(const Vec3& p, const Corners& t)
     return {0.0, 1.0 - ca.s, ca.distance2};
 }
 
-/// By the Voronoi regions of the triangle's features.  [Eri05, 5.1.5]
+/// By the Voronoi regions of the triangle's features.  [Eri05]
 /// Differs: where the triangle is so thin that the region test drowns in rounding, its edges are looked at too.
 TrianglePoint closest_on_triangle(const Vec3& p, const Corners& t)
 {

@@ -58,7 +58,7 @@ struct [[nodiscard]] OrientReport {
 /// patch inside another is a cavity if it faced against the one around it; if either was mixed (more than
 /// a tenth of its triangles disagreed), parity decides: inside one shell hollow, inside two solid. Open patches are voted on
 /// by lines through the surface along its normals: out is the side from which the number of crossings is even
-/// [TJWPS14], and when those do not tell, the sign of the volume between the patch and its centroid.
+/// [TJKS14], and when those do not tell, the sign of the volume between the patch and its centroid.
 OrientReport orient(TriangleMesh& mesh);
 
 struct HoleLoop {
