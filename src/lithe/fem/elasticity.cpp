@@ -230,7 +230,7 @@ void elastic_hessian(const FemModel& model, const Points& x, Definiteness defini
 {
     LITHE_ASSERT(x.cols() == model.vertex_count());
     const StiffnessPattern& pattern = model.pattern;
-    if (K.nonZeros() != pattern.zero.nonZeros() || K.rows() != pattern.zero.rows()) K = pattern.zero;
+    adopt_pattern(pattern, K);
     const FemKernels kernel = kernels(level);
     work.element_blocks.resize(static_cast<std::size_t>(90 * model.elements.slot_count()));
     for_each_batch(model.elements, [&](const auto& law, std::size_t b) {

@@ -217,4 +217,14 @@ StiffnessPattern make_stiffness_pattern(const Elements& elements)
     return out;
 }
 
+void adopt_pattern(const StiffnessPattern& pattern, SparseMatrix& A)
+{
+    const SparseMatrix& zero = pattern.zero;
+    const bool same =
+        A.cols() == zero.cols() && A.nonZeros() == zero.nonZeros() &&
+        std::equal(zero.outerIndexPtr(), zero.outerIndexPtr() + zero.cols() + 1, A.outerIndexPtr()) &&
+        std::equal(zero.innerIndexPtr(), zero.innerIndexPtr() + zero.nonZeros(), A.innerIndexPtr());
+    if (!same) A = zero;
+}
+
 } // namespace lithe

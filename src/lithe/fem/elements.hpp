@@ -73,4 +73,7 @@ struct StiffnessPattern {
 };
 StiffnessPattern make_stiffness_pattern(const Elements& elements);
 
+/// Gives A the pattern, with all values zero, unless it has it already.
+void adopt_pattern(const StiffnessPattern& pattern, SparseMatrix& A);
+
 } // namespace lithe

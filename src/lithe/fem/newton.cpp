@@ -98,6 +98,41 @@ void set_right_hand_side(const FemModel& model, const Objective& objective, bool
         if (work.pinned[v]) work.rhs.segment<3>(3 * static_cast<Index>(v)).setZero();
 }
 
+/// How far Newton's matrix is pushed towards its diagonal: A_ii becomes (1 + share) A_ii. None until a factorisation or a
+/// line search fails; then more from try to try, and less again with every step that works.
+class Regularisation {
+public:
+    double share() const { return share_; }
+    /// So little that the decrement still means what it says.
+    bool negligible() const { return share_ <= 1e-6; }
+    bool exhausted() const { return share_ > 1.0; }
+    void raise() { share_ = share_ == 0.0 ? smallest : 100.0 * share_; }
+    void lower() { share_ = share_ > smallest ? share_ / 100.0 : 0.0; }
+
+    void apply(SparseMatrix& A) const
+    {
+        if (share_ == 0.0) return;
+        for (Index j = 0; j < A.cols(); ++j) A.coeffRef(j, j) *= 1.0 + share_;
+    }
+
+private:
+    static constexpr double smallest = 1e-8;
+    double share_ = 0.0;
+};
+
+/// Newton's direction at work.x, whose stiffness is in work.K, into work.d.
+SolveStatus find_direction(const FemModel& model, const Objective& objective, const NewtonOptions& newton,
+                           const Regularisation& regularisation, bool pins_move, SolveReport& report,
+                           FemWork& work)
+{
+    assemble_system(model, objective.mass_weight + objective.damping_weight * model.damping.mass,
+                    objective.damping_weight * model.damping.stiffness, work);
+    regularisation.apply(work.A);
+    report.regularisation = std::max(report.regularisation, regularisation.share());
+    set_right_hand_side(model, objective, pins_move, work);
+    return solve_linear(newton, report, work);
+}
+
 /// Everything goes by d, and the pins to their targets.
 void move_pins(const Loading& loading, FemWork& work)
 {
@@ -122,28 +157,6 @@ bool line_search(const FemModel& model, const Loading& loading, const Objective&
     }
     return false;
 }
-
-/// How far Newton's matrix is pushed towards its diagonal: A_ii becomes (1 + share) A_ii. None until a factorisation or a
-/// line search fails; then more from try to try, and less again with every step that works.
-class Regularisation {
-public:
-    double share() const { return share_; }
-    /// So little that the decrement still means what it says.
-    bool negligible() const { return share_ <= 1e-6; }
-    bool exhausted() const { return share_ > 1.0; }
-    void raise() { share_ = share_ == 0.0 ? smallest : 100.0 * share_; }
-    void lower() { share_ = share_ > smallest ? share_ / 100.0 : 0.0; }
-
-    void apply(SparseMatrix& A) const
-    {
-        if (share_ == 0.0) return;
-        for (Index j = 0; j < A.cols(); ++j) A.coeffRef(j, j) *= 1.0 + share_;
-    }
-
-private:
-    static constexpr double smallest = 1e-8;
-    double share_ = 0.0;
-};
 
 bool use_cholesky(const NewtonOptions& newton, Index unknowns)
 {
@@ -194,6 +207,8 @@ void prepare_loading(const FemModel& model, const Loading& loading, const Points
                              std::to_string(n));
         if (work.pinned[static_cast<std::size_t>(v)])
             throw InputError("vertex " + std::to_string(v) + " is pinned twice");
+        if (!loading.pins.targets.col(static_cast<Index>(k)).allFinite())
+            throw InputError("the target of pinned vertex " + std::to_string(v) + " is not finite");
         work.pinned[static_cast<std::size_t>(v)] = 1;
         work.pin_step.col(v) = loading.pins.targets.col(static_cast<Index>(k)) - x.col(v);
     }
@@ -202,8 +217,7 @@ void prepare_loading(const FemModel& model, const Loading& loading, const Points
 void assemble_system(const FemModel& model, double m, double k, FemWork& work)
 {
     const StiffnessPattern& pattern = model.pattern;
-    if (work.A.nonZeros() != pattern.zero.nonZeros() || work.A.rows() != pattern.zero.rows())
-        work.A = pattern.zero;
+    adopt_pattern(pattern, work.A);
     const double* K = work.K.valuePtr();
     const double* K_lag = k > 0.0 ? work.K_lag.valuePtr() : K;
     double* A = work.A.valuePtr();
@@ -250,8 +264,6 @@ SolveReport minimise(const FemModel& model, const Loading& loading, const Object
                      const NewtonOptions& newton, FemWork& work)
 {
     require_usable(newton);
-    const double m = objective.mass_weight + objective.damping_weight * model.damping.mass;
-    const double k = objective.damping_weight * model.damping.stiffness;
     SolveReport report;
     const auto finished = [&](SolveStatus status) {
         report.status = status;
@@ -261,7 +273,7 @@ SolveReport minimise(const FemModel& model, const Loading& loading, const Object
     work.x = work.start;
     work.x_trial.resize(3, model.vertex_count());
     elastic_hessian(model, work.x, Definiteness::Projected, work.K, work.elastic);
-    if (k > 0.0) work.K_lag = work.K;
+    if (objective.damping_weight * model.damping.stiffness > 0.0) work.K_lag = work.K;
     Energies energies = evaluate(model, loading, objective, work.x, work.g, work);
     Regularisation regularisation;
     double fall = 0.0; // of Phi in the first step that worked
@@ -271,11 +283,8 @@ SolveReport minimise(const FemModel& model, const Loading& loading, const Object
         if (report.iterations > 0)
             elastic_hessian(model, work.x, Definiteness::Projected, work.K, work.elastic);
         ++report.iterations;
-        assemble_system(model, m, k, work);
-        regularisation.apply(work.A);
-        report.regularisation = std::max(report.regularisation, regularisation.share());
-        set_right_hand_side(model, objective, pins_move, work);
-        const SolveStatus linear = solve_linear(newton, report, work);
+        const SolveStatus linear =
+            find_direction(model, objective, newton, regularisation, pins_move, report, work);
         if (linear == SolveStatus::NotPositiveDefinite) {
             regularisation.raise();
             if (regularisation.exhausted()) return finished(linear);

@@ -8,14 +8,21 @@
 namespace lithe {
 namespace {
 
-/// From x_0 towards an equilibrium; the result is in work.x.
+void require_fits(const FemModel& model, const FemState& state)
+{
+    const Index n = model.vertex_count();
+    LITHE_ASSERT(state.x.cols() == n && state.v.cols() == n && state.a.cols() == n);
+}
+
+/// From state.x towards an equilibrium; the result is in work.x.
 SolveReport equilibrium(const FemModel& model, const Loading& loading, const NewtonOptions& newton,
-                        const Points& x_0, FemWork& work)
+                        const FemState& state, FemWork& work)
 {
     if (loading.pins.vertices.empty())
         throw InputError("a static solve needs pinned vertices; pin some, or make it dynamic");
-    prepare_loading(model, loading, x_0, work);
-    work.start = x_0;
+    require_fits(model, state);
+    prepare_loading(model, loading, state.x, work);
+    work.start = state.x;
     return minimise(model, loading, {}, newton, work);
 }
 
@@ -24,7 +31,7 @@ SolveReport equilibrium(const FemModel& model, const Loading& loading, const New
 SolveReport solve_static(const FemModel& model, const Loading& loading, const NewtonOptions& newton,
                          FemState& state, FemWork& work)
 {
-    const SolveReport report = equilibrium(model, loading, newton, state.x, work);
+    const SolveReport report = equilibrium(model, loading, newton, state, work);
     if (!report.converged()) return report;
     state.x = work.x;
     state.v.setZero();
@@ -36,7 +43,7 @@ SolveReport step_quasi_static(const FemModel& model, const Loading& loading, dou
                               const NewtonOptions& newton, FemState& state, FemWork& work)
 {
     (void)require_positive("h", h);
-    const SolveReport report = equilibrium(model, loading, newton, state.x, work);
+    const SolveReport report = equilibrium(model, loading, newton, state, work);
     if (!report.converged()) return report;
     state.v = (work.x - state.x) / h;
     state.a.setZero();
@@ -49,6 +56,7 @@ SolveReport step_backward_euler(const FemModel& model, const Loading& loading, d
                                 const NewtonOptions& newton, FemState& state, FemWork& work)
 {
     (void)require_positive("h", h);
+    require_fits(model, state);
     prepare_loading(model, loading, state.x, work);
     work.start = state.x;
     work.mass_centre = state.x + h * state.v; // where inertia alone would go
@@ -71,6 +79,7 @@ SolveReport step_newmark(const FemModel& model, const Loading& loading, double h
     const double gamma = require_between("gamma", options.gamma, 0.5 - eps, 1.0 + eps);
     const double c_M = 1.0 / (beta * h * h), c_D = gamma / (beta * h);
 
+    require_fits(model, state);
     prepare_loading(model, loading, state.x, work);
     work.start = state.x;
     work.mass_centre = state.x + h * state.v + (0.5 - beta) * h * h * state.a;
@@ -88,6 +97,7 @@ SolveReport step_newmark(const FemModel& model, const Loading& loading, double h
 
 SolveReport set_acceleration(const FemModel& model, const Loading& loading, FemState& state, FemWork& work)
 {
+    require_fits(model, state);
     prepare_loading(model, loading, state.x, work);
     (void)elastic_gradient(model, state.x, work.g, work.elastic);
     if (loading.force.size() > 0) work.g -= loading.force;
