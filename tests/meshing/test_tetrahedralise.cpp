@@ -86,7 +86,7 @@ void expect_sound(const TetrahedraliseResult& result)
 {
     const TetQuality quality = tet_quality(result.mesh);
     EXPECT_EQ(quality.inverted + quality.flat, 0);
-    EXPECT_GT(quality.smallest_dihedral, 9.0);
+    EXPECT_GT(quality.smallest_dihedral, 8.5);
     EXPECT_NEAR(quality.smallest_dihedral, result.report.smallest_dihedral, 1e-6);
     EXPECT_EQ(result.report.tets, result.mesh.tet_count());
     EXPECT_LE(std::abs(result.report.level_offset), 0.1);

@@ -122,6 +122,7 @@ std::optional<double> MendedBody::depth(const Vec3& point, const Vec3& direction
     const double skin = 1e-5 * limit;
     const auto wall = query_.cast_ray(point + skin * direction, direction, limit);
     if (!wall) return {};
+    if (!overlaps_) return wall->t + skin; // every wall is one; a few self-intersections are opened like gaps
     const bool wanted = side == Side::Inside;
     const bool through = query_.inside(point + (0.5 * wall->t + skin) * direction) == wanted;
     const bool ends = query_.inside(point + (wall->t + 2.0 * skin) * direction) != wanted;

@@ -70,7 +70,7 @@ bool pull(TetMesh& mesh, const FarVertex& far, double smallest_angle)
 Index pull_boundary(TetMesh& mesh, const SurfaceQuery& surface, const PullOptions& options)
 {
     Index moved = 0;
-    for (int sweep = 0; sweep < 4; ++sweep) {
+    for (int sweep = 0; sweep < 6; ++sweep) {
         Index now = 0;
         for (const FarVertex& far : find_far_vertices(mesh, surface, options.distance))
             now += pull(mesh, far, options.smallest_angle);

@@ -29,6 +29,10 @@ constexpr double smallest_hold_radius = 0.2;
 constexpr double hold_radius = 0.5;     // parts and gaps are widened to twice this
 constexpr double largest_offset = 0.1;  // of the level set, for the volume
 constexpr double missed_distance = 0.6; // a point of the surface that is farther from the tets was lost
+constexpr double web_distance =
+    0.63; // a point of the boundary that is farther from the surface spans a hollow
+constexpr double clear_of_surface = 0.15;
+constexpr double wanted_distance = 0.68; // both ways
 constexpr double pulled_distance =
     0.6; // a vertex of the boundary that is farther from the surface is pulled in
 constexpr double sample_spacing = 0.25;
@@ -129,6 +133,11 @@ public:
     void make(double level);
     void search_cell(double count);
     void fit();
+    void make_and_fit()
+    {
+        make(0.0);
+        fit();
+    }
     void report(TetrahedraliseReport& report) const;
     TetMesh take_mesh() { return std::move(mesh_); }
     const TetMesh& mesh() const { return mesh_; }
@@ -138,6 +147,7 @@ private:
     double better_level() const;
     Index hold_missed_parts();
     Index hold(const SurfaceSample& sample, double limit);
+    Index hold_beyond_webs(const TriangleMesh& boundary);
     void add_notes(TetrahedraliseReport& report) const;
 
     const MendedBody& body_;
@@ -169,7 +179,9 @@ void Mesher::make(double level)
     level_ = level;
     mesh_ = stuff(*lattice_, level, progress_);
     tidy_ = tidy_solid(mesh_);
-    (void)pull_boundary(mesh_, body_.query(), {.distance = pulled_distance * cell()});
+    // Most vertices come in without any loss of quality; for the rest some is given.
+    (void)pull_boundary(mesh_, body_.query(), {.distance = pulled_distance * cell(), .smallest_angle = 10.0});
+    (void)pull_boundary(mesh_, body_.query(), {.distance = pulled_distance * cell(), .smallest_angle = 8.6});
 }
 
 /// Makes the cell finer or coarser until the count is met: a secant in logarithms, kept between the nearest cells
@@ -268,6 +280,32 @@ Index Mesher::hold_missed_parts()
     for (std::size_t s = 0; s < samples_.size() && !around.empty(); ++s)
         if (missed[s] || around.contains(box(samples_[s])))
             held += hold(samples_[s], missed[s] ? 2.0 * cell() : 2.0 * hold_ * cell());
+    return held + hold_beyond_webs(boundary.mesh());
+}
+
+/// Faces of the boundary can span a hollow like a web: there, the lattice vertices that are clear of the surface are
+/// kept off it.
+Index Mesher::hold_beyond_webs(const TriangleMesh& boundary)
+{
+    const std::vector<SurfaceSample> samples = sample_surface(boundary, sample_spacing * cell());
+    std::vector<std::uint8_t> far(samples.size());
+    parallel_for(static_cast<Index>(samples.size()), 256, [&](Index i) {
+        const std::size_t s = static_cast<std::size_t>(i);
+        far[s] = !body_.query().closest_point(samples[s].point, web_distance * cell());
+    });
+    Index held = 0;
+    for (std::size_t s = 0; s < samples.size(); ++s) {
+        if (!far[s]) continue;
+        const bool inside = body_.query().inside(samples[s].point);
+        for (int n = 0; n < 27; ++n) {
+            const Vec3 step = 0.5 * cell() * Vec3(n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1);
+            const std::int64_t slot = lattice_->nearest_slot(samples[s].point + step);
+            if (slot < 0 || lattice_->is_held(slot)) continue;
+            if ((inside ? -1.0 : 1.0) * lattice_->value(slot) < clear_of_surface * cell()) continue;
+            inside ? lattice_->hold_inside(slot) : lattice_->hold_outside(slot);
+            ++held;
+        }
+    }
     return held;
 }
 
@@ -329,6 +367,35 @@ void Mesher::add_notes(TetrahedraliseReport& report) const
             "parts thinner than a cell were widened to about a cell, not to lose them");
 }
 
+TetrahedraliseResult finish(Mesher& mesher)
+{
+    if (mesher.mesh().tet_count() == 0)
+        throw InputError("the body is thinner than the lattice everywhere; take more tets or a smaller cell");
+    TetrahedraliseResult result;
+    mesher.report(result.report);
+    result.mesh = mesher.take_mesh();
+    return result;
+}
+
+double worst_distance(const TetrahedraliseReport& report)
+{
+    return std::max(report.surface_to_tets, report.tets_to_surface);
+}
+
+/// Where lattice and body meet unluckily, a cell that is a little smaller often does better.
+void try_other_lattices(const MendedBody& body, Progress& progress, TetrahedraliseResult& result)
+{
+    const double cell = result.report.cell;
+    for (int attempt = 1; attempt <= 3 && worst_distance(result.report) > wanted_distance; ++attempt) {
+        Mesher mesher(body, progress);
+        mesher.sample(cell * (1.0 - 0.01 * attempt));
+        mesher.make_and_fit();
+        if (mesher.mesh().tet_count() == 0) return;
+        TetrahedraliseResult other = finish(mesher);
+        if (worst_distance(other.report) < worst_distance(result.report)) result = std::move(other);
+    }
+}
+
 /// From the frame back to the caller's units.
 void leave_frame(const Frame& frame, TetrahedraliseResult& result)
 {
@@ -353,21 +420,15 @@ TetrahedraliseResult tetrahedralise(TriangleMesh surface, const TetrahedraliseOp
     surface.vertices = frame.enter(surface.vertices);
     const MendedBody body(std::move(surface));
 
+    const double cell = first_cell(body, options, frame.size);
     Mesher mesher(body, progress);
-    mesher.sample(first_cell(body, options, frame.size));
-    if (options.cell) {
-        mesher.make(0.0);
-        mesher.fit();
-    } else {
+    mesher.sample(cell);
+    if (options.cell)
+        mesher.make_and_fit();
+    else
         mesher.search_cell(static_cast<double>(options.count.value_or(TetrahedraliseOptions::default_count)));
-    }
-
-    if (mesher.mesh().tet_count() == 0)
-        throw InputError("the body is thinner than the lattice everywhere; take more tets or a smaller cell");
-
-    TetrahedraliseResult result;
-    mesher.report(result.report);
-    result.mesh = mesher.take_mesh();
+    TetrahedraliseResult result = finish(mesher);
+    if (!options.cell) try_other_lattices(body, progress, result);
     leave_frame(frame, result);
     return result;
 }

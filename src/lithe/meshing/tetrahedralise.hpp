@@ -53,7 +53,7 @@ struct TetrahedraliseResult {
 /// The surface may be broken: it is welded, oriented and its holes are closed first, and what is inside is decided
 /// by winding numbers, so overlapping shells unite and shells that face inward are hollows. The boundary
 /// of the result is a closed manifold that does not keep the surface's triangles; all dihedral angles are
-/// above 9 degrees.
+/// above 8.5 degrees.
 ///
 /// Parts of the body, and gaps of it, that are thinner than the lattice can see are widened
 /// to about a cell, so that they are neither lost nor torn; the level set is then offset so that the
