@@ -42,7 +42,7 @@ constexpr double volume_tolerance = 0.002; // relative
 constexpr double count_tolerance = 0.1;    // relative
 constexpr double smallest_count = 30;
 constexpr double largest_count = 1e8;
-constexpr double bytes_per_tet = 300.0; // at the peak, measured
+constexpr double bytes_per_tet = 370.0; // growth of the peak from 100k to 400k tets of one scanned body
 
 /// While we work, the mesh is moved to the origin and scaled to about 1: far and tiny ones are then as good as any.
 struct Frame {
