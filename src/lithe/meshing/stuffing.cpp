@@ -32,7 +32,7 @@ bool is_long(int direction)
     return direction % 7 < 3;
 }
 
-// A vertex moves to a cut point that is nearer than this share of the edge.  [LS07, Table 1]
+// A vertex moves to a cut point that is nearer than this share of the edge.  [LS07]
 constexpr double warp_share_long = 0.24999;
 constexpr double warp_share_short = 0.41189;
 
@@ -477,7 +477,7 @@ void Stuffing::cut_cell(std::int64_t slot, std::vector<TetCorners>& tets) const
     }
 }
 
-/// The part of one lattice tet that lies inside, as none to three tets.                    [LS07, Fig. 3]
+/// The part of one lattice tet that lies inside, as none to three tets.                    [LS07]
 void Stuffing::cut_tet(const Background& tet, std::vector<TetCorners>& tets) const
 {
     std::array<int, 4> in{}, out{}, on{};
