@@ -85,7 +85,7 @@ Elements make_elements(const TetMesh& mesh, std::span<const RegionMaterial> mate
             out.tet_of_slot.push_back(-1);
         }
         placed.last_batch = static_cast<Index>(out.batches.size());
-        if (placed.last_batch > placed.first_batch) out.regions.push_back(std::move(placed));
+        if (placed.last_batch > placed.first_batch) out.regions.push_back(placed);
     }
     return out;
 }

@@ -65,6 +65,8 @@ public:
     }
 
 private:
+    friend Law; // only the law itself can derive from this
+    Isotropic() = default;
     const Law& law() const { return static_cast<const Law&>(*this); }
 };
 
