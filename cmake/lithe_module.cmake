@@ -28,5 +28,5 @@ function(lithe_test name)
   target_link_libraries(test_${name} PRIVATE
     ${ARG_DEPENDS} lithe_warnings fmt::fmt rapidcheck GTest::gmock GTest::gtest_main)
   gtest_discover_tests(test_${name} DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 600)
+    PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 600 ENVIRONMENT "RC_PARAMS=seed=1")
 endfunction()

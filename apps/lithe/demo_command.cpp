@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "lithe/core/error.hpp"
+#include "lithe/core/suggest.hpp"
 #include "lithe/core/timer.hpp"
 #include "lithe/geometry/make_shape.hpp"
 #include "lithe/meshing/tetrahedralise.hpp"
@@ -62,7 +63,8 @@ Image draw_gallery(const std::vector<Character>& characters, const DemoOptions& 
         content.rightCols(surface.vertices.cols()) = surface.vertices;
     }
     const double aspect = static_cast<double>(render_options.width) / render_options.height;
-    return render(scene, frame_content(content, {.aspect = aspect}), render_options, session.progress());
+    return render(scene, frame_content(content, {.view = View::Gallery, .aspect = aspect}), render_options,
+                  session.progress());
 }
 
 /// Models, meshes and renders the built-in characters.
@@ -101,7 +103,8 @@ void run_demo(const DemoOptions& options, Session& session)
         return;
     }
     if (options.name != "gallery")
-        throw InputError(fmt::format("there is no demo '{}'; the demos are: gallery", options.name));
+        throw InputError(fmt::format("there is no demo '{}'{}; the demos are: gallery", options.name,
+                                     did_you_mean(options.name, {"gallery"})));
     run_gallery(options, session);
 }
 

@@ -37,6 +37,7 @@ struct MeshOptions {
     std::optional<double> cell; ///< [m]
     std::optional<Index> count; ///< tets
     Mesher mesher = Mesher::Stuffing;
+    double feature_angle = DelaunayOptions{}.feature_angle; ///< [degrees]
 
     bool edits_surface() const
     {
@@ -137,7 +138,9 @@ TetMesh make_tets(TriangleMesh surface, const MeshOptions& options, MeshJob& job
     if (options.mesher == Mesher::Delaunay) {
         const std::optional<Index> count =
             options.cell || options.count ? options.count : TetrahedraliseOptions::default_count;
-        tets = delaunay_tets(surface, {.cell = options.cell, .count = count}, session.progress());
+        tets = delaunay_tets(surface,
+                             {.cell = options.cell, .count = count, .feature_angle = options.feature_angle},
+                             session.progress());
         job.figures = {{"mesher", "delaunay"}, {"volume_ratio", volume(tets) / volume(surface)}};
     } else {
         TetrahedraliseResult result = tetrahedralise(
@@ -288,6 +291,13 @@ void add_tet_options(CLI::App& command, MeshOptions& options)
         ->transform(CLI::CheckedTransformer(meshers, CLI::ignore_case))
         ->default_str("stuffing")
         ->type_name("stuffing|delaunay|regular");
+    command
+        .add_option(
+            "--feature-angle", options.feature_angle,
+            "delaunay keeps edges that turn by more [degrees]; 180 keeps none, and gives better tets on "
+            "rough surfaces")
+        ->capture_default_str()
+        ->check(CLI::Range(1.0, 180.0));
 }
 
 } // namespace

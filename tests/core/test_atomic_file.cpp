@@ -9,6 +9,7 @@
 
 #include "lithe/core/atomic_file.hpp"
 #include "lithe/core/error.hpp"
+#include "support/message_of.hpp"
 
 using namespace lithe;
 namespace fs = std::filesystem;
@@ -44,16 +45,6 @@ std::string content(const fs::path& file)
     std::ostringstream text;
     text << std::ifstream(file, std::ios::binary).rdbuf();
     return text.str();
-}
-
-std::string message_of(const auto& f)
-{
-    try {
-        f();
-    } catch (const InputError& error) {
-        return error.what();
-    }
-    return "nothing was thrown";
 }
 
 } // namespace
@@ -116,7 +107,7 @@ TEST_F(AtomicFileTest, AFileInTheCurrentFolderNeedsNoFolderName)
 TEST_F(AtomicFileTest, AMissingFolderIsNamed)
 {
     const fs::path target = folder_ / "missing" / "out.txt";
-    const std::string message = message_of([&] { write_file(target, "x"); });
+    const std::string message = test::message_of([&] { write_file(target, "x"); });
     EXPECT_THAT(message, HasSubstr(target.string()));
     EXPECT_THAT(message, HasSubstr("does not exist"));
     EXPECT_TRUE(names().empty());
@@ -124,7 +115,7 @@ TEST_F(AtomicFileTest, AMissingFolderIsNamed)
 
 TEST_F(AtomicFileTest, AFolderIsNoFile)
 {
-    EXPECT_THAT(message_of([&] { write_file(folder_, "x"); }), HasSubstr("is a folder"));
+    EXPECT_THAT(test::message_of([&] { write_file(folder_, "x"); }), HasSubstr("is a folder"));
 }
 
 TEST_F(AtomicFileTest, AFolderThatMayNotBeWrittenIsNamed)
@@ -132,18 +123,18 @@ TEST_F(AtomicFileTest, AFolderThatMayNotBeWrittenIsNamed)
     if (geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
     chmod(folder_.c_str(), 0500);
     const fs::path target = folder_ / "out.txt";
-    EXPECT_THAT(message_of([&] { write_file(target, "x"); }), HasSubstr("choose a place"));
+    EXPECT_THAT(test::message_of([&] { write_file(target, "x"); }), HasSubstr("choose a place"));
 }
 
 TEST_F(AtomicFileTest, AFullDiskIsTold)
 {
     const fs::path full = "/dev/full";
     if (!fs::exists(full)) GTEST_SKIP() << "no /dev/full";
-    const std::string message = message_of([&] { write_file(full, "x"); });
+    const std::string message = test::message_of([&] { write_file(full, "x"); });
     EXPECT_THAT(message, HasSubstr("/dev/full"));
     EXPECT_THAT(message, HasSubstr("free some space"));
     const std::string large(1 << 20, 'x'); // more than a buffer: fails in write already
-    EXPECT_THAT(message_of([&] { write_file(full, large); }), HasSubstr("free some space"));
+    EXPECT_THAT(test::message_of([&] { write_file(full, large); }), HasSubstr("free some space"));
     EXPECT_TRUE(fs::exists(full));
 }
 
@@ -177,7 +168,7 @@ TEST_F(AtomicFileTest, AFileThatMayNotBeWrittenIsNotReplaced)
     const fs::path target = folder_ / "kept.txt";
     write_file(target, "old");
     chmod(target.c_str(), 0444);
-    EXPECT_THAT(message_of([&] { write_file(target, "new"); }), HasSubstr("choose a place"));
+    EXPECT_THAT(test::message_of([&] { write_file(target, "new"); }), HasSubstr("choose a place"));
     EXPECT_EQ(content(target), "old");
 }
 

@@ -4,23 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "lithe/core/error.hpp"
+#include "support/message_of.hpp"
 
 using namespace lithe;
 using testing::HasSubstr;
-
-namespace {
-
-std::string message_of(const auto& f)
-{
-    try {
-        f();
-    } catch (const InputError& error) {
-        return error.what();
-    }
-    return "nothing was thrown";
-}
-
-} // namespace
 
 TEST(Error, PlaceIsWrittenAsFarAsItIsKnown)
 {
@@ -41,7 +28,7 @@ TEST(Error, RequireBetweenReturnsTheValueOrNamesIt)
 {
     EXPECT_EQ(require_between("nu", 0.3, -1.0, 0.5), 0.3);
     for (const double bad : {0.5, -1.0, 0.6, -2.0, std::nan(""), HUGE_VAL, -HUGE_VAL}) {
-        const std::string message = message_of([&] { (void)require_between("nu", bad, -1.0, 0.5); });
+        const std::string message = test::message_of([&] { (void)require_between("nu", bad, -1.0, 0.5); });
         EXPECT_THAT(message, HasSubstr("nu = "));
         EXPECT_THAT(message, HasSubstr("(-1, 0.5)"));
     }
@@ -51,7 +38,7 @@ TEST(Error, RequirePositiveReturnsTheValueOrNamesIt)
 {
     EXPECT_EQ(require_positive("h", 1e-300), 1e-300);
     for (const double bad : {0.0, -1.0, std::nan(""), HUGE_VAL})
-        EXPECT_THAT(message_of([&] { (void)require_positive("h", bad); }), HasSubstr("h = "));
+        EXPECT_THAT(test::message_of([&] { (void)require_positive("h", bad); }), HasSubstr("h = "));
 }
 
 TEST(ErrorDeathTest, ABrokenInvariantAbortsWithFileAndLine)

@@ -88,16 +88,6 @@ bool plainly_meet(const Triangle& s, const Triangle& t)
     return false;
 }
 
-TriangleMesh joined(const TriangleMesh& a, const TriangleMesh& b)
-{
-    TriangleMesh mesh;
-    mesh.vertices.resize(3, a.vertex_count() + b.vertex_count());
-    mesh.vertices << a.vertices, b.vertices;
-    mesh.triangles.resize(3, a.triangle_count() + b.triangle_count());
-    mesh.triangles << a.triangles, (b.triangles.array() + static_cast<int>(a.vertex_count())).matrix();
-    return mesh;
-}
-
 } // namespace
 
 TEST(Intersections, PlainCases)
@@ -166,7 +156,7 @@ TEST(Intersections, OverlappingShellsAgreeWithAllPairs)
 {
     TriangleMesh other = test::sphere_surface(4);
     other.vertices.colwise() += Vec3(0.7, 0.1, 0.2);
-    const TriangleMesh mesh = joined(test::sphere_surface(4), other);
+    const TriangleMesh mesh = test::joined(test::sphere_surface(4), other);
     std::vector<SelfIntersection> expected;
     for (int i = 0; i < mesh.triangle_count(); ++i)
         for (int j = i + 1; j < mesh.triangle_count(); ++j) {
@@ -209,7 +199,7 @@ TEST(Intersections, FoldedNeighboursLieOnTheSameSideOfTheirEdge)
 
 TEST(Intersections, TrianglesWithoutAreaAreLeftOut)
 {
-    TriangleMesh mesh = joined(test::unit_cube(), test::unit_cube());
+    TriangleMesh mesh = test::joined(test::unit_cube(), test::unit_cube());
     mesh.vertices.rightCols(8).colwise() += Vec3(5, 0, 0);
     const Index n = mesh.triangle_count();
     mesh.triangles.conservativeResize(3, n + 1);

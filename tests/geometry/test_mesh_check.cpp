@@ -35,16 +35,6 @@ std::vector<std::string> names(const Report& report)
 
 using Names = std::vector<std::string>;
 
-TriangleMesh joined(const TriangleMesh& a, const TriangleMesh& b)
-{
-    TriangleMesh mesh;
-    mesh.vertices.resize(3, a.vertex_count() + b.vertex_count());
-    mesh.vertices << a.vertices, b.vertices;
-    mesh.triangles.resize(3, a.triangle_count() + b.triangle_count());
-    mesh.triangles << a.triangles, (b.triangles.array() + static_cast<int>(a.vertex_count())).matrix();
-    return mesh;
-}
-
 TriangleMesh moved(TriangleMesh mesh, double scale, const Vec3& by)
 {
     mesh.vertices = ((mesh.vertices * scale).colwise() + by).eval();
@@ -91,9 +81,10 @@ TEST(MeshCheck, CleanSurfacesHaveNoFaults)
 
 TEST(MeshCheck, PartsAddUp)
 {
-    const TriangleMesh two = joined(test::torus_surface(20, 12, 1.0, 0.3),
-                                    moved(test::torus_surface(20, 12, 1.0, 0.3), 1.0, Vec3(5, 0, 0)));
-    const SurfaceReport report = check_surface(joined(two, moved(test::unit_cube(), 1.0, Vec3(0, 0, 3))));
+    const TriangleMesh two = test::joined(test::torus_surface(20, 12, 1.0, 0.3),
+                                          moved(test::torus_surface(20, 12, 1.0, 0.3), 1.0, Vec3(5, 0, 0)));
+    const SurfaceReport report =
+        check_surface(test::joined(two, moved(test::unit_cube(), 1.0, Vec3(0, 0, 3))));
     EXPECT_EQ(names(report), Names{});
     EXPECT_EQ(report.components, 3);
     EXPECT_EQ(report.genus, 2);
@@ -159,12 +150,13 @@ TEST(MeshCheck, OrientationIsJudged)
 
     // a hollow cube: the inner wall faces inward and is no fault; the same wall beside the cube is one
     const TriangleMesh inner = turned(moved(test::unit_cube(), 0.5, Vec3::Constant(0.25)));
-    const SurfaceReport hollow = check_surface(joined(test::unit_cube(), inner));
+    const SurfaceReport hollow = check_surface(test::joined(test::unit_cube(), inner));
     EXPECT_EQ(names(hollow), Names{});
     EXPECT_EQ(hollow.cavities, 1);
     EXPECT_TRUE(hollow.outward);
     EXPECT_NEAR(hollow.volume, 1.0 - 0.125, 1e-14);
-    const SurfaceReport beside = check_surface(joined(test::unit_cube(), moved(inner, 1.0, Vec3(5, 0, 0))));
+    const SurfaceReport beside =
+        check_surface(test::joined(test::unit_cube(), moved(inner, 1.0, Vec3(5, 0, 0))));
     EXPECT_EQ(names(beside), Names{"inside_out"});
     EXPECT_EQ(beside.inward_components, 1);
 }
@@ -200,7 +192,7 @@ TEST(MeshCheck, NonManifoldEdgesAndVerticesAreFound)
 {
     // two cubes that share an edge: four triangles there
     TriangleMesh cube = test::unit_cube();
-    TriangleMesh both = joined(cube, moved(cube, 1.0, Vec3(1, 1, 0)));
+    TriangleMesh both = test::joined(cube, moved(cube, 1.0, Vec3(1, 1, 0)));
     const auto find = [&](const Vec3& p, int skip) {
         for (int v = skip; v < both.vertex_count(); ++v)
             if (both.vertices.col(v) == p) return v;
@@ -223,7 +215,7 @@ TEST(MeshCheck, NonManifoldEdgesAndVerticesAreFound)
     EXPECT_NE(find_fault(edge, "non_manifold_edges"), nullptr);
 
     // and two that share a corner
-    both = joined(cube, moved(cube, 1.0, Vec3(1, 1, 1)));
+    both = test::joined(cube, moved(cube, 1.0, Vec3(1, 1, 1)));
     const int keep = find({1, 1, 1}, 0), other = find({1, 1, 1}, 8);
     for (int& v : both.triangles.reshaped())
         if (v == other) v = keep;
@@ -259,7 +251,7 @@ TEST(MeshCheck, BadTrianglesAreCounted)
 TEST(MeshCheck, SelfIntersectionsAndFolds)
 {
     const SurfaceReport report = check_surface(
-        joined(test::sphere_surface(4), moved(test::sphere_surface(4), 1.0, Vec3(0.7, 0.1, 0.2))));
+        test::joined(test::sphere_surface(4), moved(test::sphere_surface(4), 1.0, Vec3(0.7, 0.1, 0.2))));
     EXPECT_GT(report.self_intersections, 20);
     EXPECT_EQ(report.self_intersections_sharing_vertex, 0);
     EXPECT_EQ(names(report), Names{"self_intersections"});

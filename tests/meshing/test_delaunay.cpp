@@ -7,7 +7,7 @@
 
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
-#include "lithe/meshing/edges.hpp"
+#include "lithe/geometry/half_edges.hpp"
 #include "lithe/meshing/remesh.hpp"
 #include "support/meshes.hpp"
 
@@ -33,16 +33,6 @@ TriangleMesh sphere()
 TriangleMesh moved(TriangleMesh mesh, double scale, const Vec3& shift)
 {
     mesh.vertices = (scale * mesh.vertices).colwise() + shift;
-    return mesh;
-}
-
-TriangleMesh joined(const TriangleMesh& a, const TriangleMesh& b)
-{
-    TriangleMesh mesh;
-    mesh.vertices.resize(3, a.vertex_count() + b.vertex_count());
-    mesh.vertices << a.vertices, b.vertices;
-    mesh.triangles.resize(3, a.triangle_count() + b.triangle_count());
-    mesh.triangles << a.triangles, (b.triangles.array() + static_cast<int>(a.vertex_count())).matrix();
     return mesh;
 }
 
@@ -134,8 +124,8 @@ TEST_F(Delaunay, ASmallerCellMakesMoreTets)
 
 TEST_F(Delaunay, SeparateAndNestedShellsAreAllFound)
 {
-    const TriangleMesh surface =
-        joined(joined(sphere(), moved(sphere(), 0.1, Vec3(3, 0, 0))), moved(sphere(), 0.5, Vec3::Zero()));
+    const TriangleMesh surface = test::joined(test::joined(sphere(), moved(sphere(), 0.1, Vec3(3, 0, 0))),
+                                              moved(sphere(), 0.5, Vec3::Zero()));
     const TetMesh tets = mesh_it(surface, {.cell = 0.2});
     const double whole = volume(sphere());
     EXPECT_NEAR(volume(tets) / (whole * (1.0 + 0.001 - 0.125)), 1.0, 0.03);
@@ -184,7 +174,7 @@ TEST_F(Delaunay, ANonManifoldEdgeIsRefused)
 
 TEST_F(Delaunay, BoxesThatTouchAtAVertexAreRefused)
 {
-    TriangleMesh surface = joined(cube(1), moved(cube(1), 1.0, Vec3(1, 1, 1)));
+    TriangleMesh surface = test::joined(cube(1), moved(cube(1), 1.0, Vec3(1, 1, 1)));
     int a = -1, b = -1; // one vertex for both at (1, 1, 1)
     for (int v = 0; v < surface.vertex_count(); ++v)
         if (surface.vertices.col(v) == Vec3::Ones()) (a < 0 ? a : b) = v;
@@ -195,7 +185,7 @@ TEST_F(Delaunay, BoxesThatTouchAtAVertexAreRefused)
 
 TEST_F(Delaunay, ACrossingSurfaceIsRefused)
 {
-    const TriangleMesh surface = joined(cube(1), moved(cube(1), 1.0, Vec3(0.5, 0.25, 0.125)));
+    const TriangleMesh surface = test::joined(cube(1), moved(cube(1), 1.0, Vec3(0.5, 0.25, 0.125)));
     EXPECT_THAT(message_of(surface, {.cell = 0.2}), HasSubstr("crosses itself"));
 }
 

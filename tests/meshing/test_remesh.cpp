@@ -9,8 +9,8 @@
 
 #include "lithe/core/error.hpp"
 #include "lithe/core/random.hpp"
+#include "lithe/geometry/half_edges.hpp"
 #include "lithe/geometry/intersections.hpp"
-#include "lithe/meshing/edges.hpp"
 #include "support/meshes.hpp"
 
 using namespace lithe;

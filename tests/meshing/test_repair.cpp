@@ -11,7 +11,7 @@
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
 #include "lithe/core/random.hpp"
-#include "lithe/meshing/edges.hpp"
+#include "lithe/geometry/half_edges.hpp"
 #include "support/meshes.hpp"
 
 using namespace lithe;
@@ -34,16 +34,6 @@ TriangleMesh moved(TriangleMesh mesh, double scale, const Vec3& shift)
 TriangleMesh turned(TriangleMesh mesh)
 {
     mesh.triangles.row(1).swap(mesh.triangles.row(2));
-    return mesh;
-}
-
-TriangleMesh joined(const TriangleMesh& a, const TriangleMesh& b)
-{
-    TriangleMesh mesh;
-    mesh.vertices.resize(3, a.vertex_count() + b.vertex_count());
-    mesh.vertices << a.vertices, b.vertices;
-    mesh.triangles.resize(3, a.triangle_count() + b.triangle_count());
-    mesh.triangles << a.triangles, (b.triangles.array() + static_cast<int>(a.vertex_count())).matrix();
     return mesh;
 }
 
@@ -205,7 +195,7 @@ TEST(Weld, DropsCopiesOfTrianglesButNotTheTriangle)
 
 TEST(Weld, TwoBoxesWithACommonSideBecomeOne)
 {
-    TriangleMesh mesh = joined(cube(2), moved(cube(2), 1.0, Vec3(1, 0, 0)));
+    TriangleMesh mesh = test::joined(cube(2), moved(cube(2), 1.0, Vec3(1, 0, 0)));
     const WeldReport report = weld(mesh, 0.0);
     EXPECT_EQ(report.inner_wall_triangles, 16);
     EXPECT_EQ(report.duplicate_triangles, 0);
@@ -220,7 +210,7 @@ TEST(Weld, ASheetModelledFromBothSidesKeepsOneSide)
     sheet.vertices << 0, 1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0;
     sheet.triangles.resize(3, 2);
     sheet.triangles << 0, 0, 1, 2, 2, 3;
-    TriangleMesh mesh = joined(sheet, turned(sheet));
+    TriangleMesh mesh = test::joined(sheet, turned(sheet));
     const WeldReport report = weld(mesh, 0.0);
     EXPECT_EQ(report.duplicate_triangles, 2);
     EXPECT_EQ(report.inner_wall_triangles, 0);
@@ -302,7 +292,7 @@ TEST(Orient, KeepsACavityThatFacesInward)
 {
     const TriangleMesh outer = cube(2), inner = moved(cube(2), 0.4, Vec3::Constant(0.3));
     const double hollow = 1.0 - std::pow(0.4, 3);
-    for (TriangleMesh mesh : {joined(outer, turned(inner)), joined(turned(outer), inner)}) {
+    for (TriangleMesh mesh : {test::joined(outer, turned(inner)), test::joined(turned(outer), inner)}) {
         const OrientReport report = orient(mesh);
         EXPECT_EQ(report.cavities, 1);
         EXPECT_EQ(report.inner_solids, 0);
@@ -313,7 +303,7 @@ TEST(Orient, KeepsACavityThatFacesInward)
 
 TEST(Orient, LeavesASolidInsideASolidAsItFaced)
 {
-    TriangleMesh mesh = joined(cube(2), moved(cube(2), 0.4, Vec3::Constant(0.3)));
+    TriangleMesh mesh = test::joined(cube(2), moved(cube(2), 0.4, Vec3::Constant(0.3)));
     const OrientReport report = orient(mesh);
     EXPECT_EQ(report.cavities, 0);
     EXPECT_EQ(report.inner_solids, 1);
@@ -322,8 +312,8 @@ TEST(Orient, LeavesASolidInsideASolidAsItFaced)
 
 TEST(Orient, ParityDecidesForMixedShellsInsideEachOther)
 {
-    TriangleMesh mesh = joined(joined(cube(3), moved(cube(3), 0.6, Vec3::Constant(0.2))),
-                               moved(cube(3), 0.2, Vec3::Constant(0.4)));
+    TriangleMesh mesh = test::joined(test::joined(cube(3), moved(cube(3), 0.6, Vec3::Constant(0.2))),
+                                     moved(cube(3), 0.2, Vec3::Constant(0.4)));
     mesh = turn_some(mesh, 11, 0.4);
     const OrientReport report = orient(mesh);
     EXPECT_EQ(report.cavities, 1);
@@ -333,7 +323,7 @@ TEST(Orient, ParityDecidesForMixedShellsInsideEachOther)
 
 TEST(Orient, OverlappingShellsBothFaceOutward)
 {
-    TriangleMesh mesh = joined(cube(2), turned(moved(cube(2), 1.0, Vec3(0.5, 0.25, 0.125))));
+    TriangleMesh mesh = test::joined(cube(2), turned(moved(cube(2), 1.0, Vec3(0.5, 0.25, 0.125))));
     const OrientReport report = orient(mesh);
     EXPECT_EQ(report.cavities, 0);
     EXPECT_NEAR(volume(mesh), 2.0, 1e-12);
@@ -341,7 +331,7 @@ TEST(Orient, OverlappingShellsBothFaceOutward)
 
 TEST(Orient, BoxesThatTouchAlongAnEdgeAreTwoClosedPatches)
 {
-    TriangleMesh mesh = joined(cube(1), turned(moved(cube(1), 1.0, Vec3(1, 1, 0))));
+    TriangleMesh mesh = test::joined(cube(1), turned(moved(cube(1), 1.0, Vec3(1, 1, 0))));
     (void)weld(mesh, 0.0);
     ASSERT_EQ(count_edges(mesh.triangles).non_manifold, 1);
     const OrientReport report = orient(mesh);
@@ -528,8 +518,8 @@ TEST(DropDegenerate, MendsATriangleWithoutHeightWithoutOpeningTheSurface)
 
 TEST(DropSmallComponents, KeepsTheLargest)
 {
-    TriangleMesh mesh =
-        joined(moved(cube(1), 0.1, Vec3(5, 0, 0)), joined(cube(2), moved(cube(1), 0.5, Vec3(2, 0, 0))));
+    TriangleMesh mesh = test::joined(moved(cube(1), 0.1, Vec3(5, 0, 0)),
+                                     test::joined(cube(2), moved(cube(1), 0.5, Vec3(2, 0, 0))));
     add_position_field(mesh);
     TriangleMesh all = mesh, two = mesh;
     EXPECT_EQ(drop_small_components(all, 0.0).removed_components, 0);

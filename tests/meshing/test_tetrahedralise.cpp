@@ -43,16 +43,6 @@ TriangleMesh box_surface(const Vec3& lo, const Vec3& hi)
     return mesh;
 }
 
-TriangleMesh together(const TriangleMesh& a, const TriangleMesh& b)
-{
-    TriangleMesh mesh;
-    mesh.vertices.resize(3, a.vertex_count() + b.vertex_count());
-    mesh.vertices << a.vertices, b.vertices;
-    mesh.triangles.resize(3, a.triangle_count() + b.triangle_count());
-    mesh.triangles << a.triangles, (b.triangles.array() + static_cast<int>(a.vertex_count())).matrix();
-    return mesh;
-}
-
 TriangleMesh turned(TriangleMesh mesh)
 {
     mesh.triangles.row(1).swap(mesh.triangles.row(2));
@@ -158,8 +148,9 @@ TEST(Tetrahedralise, NamesThinPartsAndTheCountThatHoldsThem)
 {
     // A cube with a plate on it.
     const double thickness = 0.16;
-    const TriangleMesh shape = together(box_surface(Vec3::Zero(), Vec3::Ones()),
-                                        box_surface(Vec3(0.9, 0.0, 0.4), Vec3(2.0, 1.0, 0.4 + thickness)));
+    const TriangleMesh shape =
+        test::joined(box_surface(Vec3::Zero(), Vec3::Ones()),
+                     box_surface(Vec3(0.9, 0.0, 0.4), Vec3(2.0, 1.0, 0.4 + thickness)));
     const TetrahedraliseResult coarse = with_count(shape, 3000);
     expect_sound(coarse);
     ASSERT_EQ(coarse.report.thin_parts.size(), 1u);
@@ -179,8 +170,8 @@ TEST(Tetrahedralise, HoldsPartsThatTheLatticeDoesNotSee)
 {
     const double cell = 0.15;
     TriangleMesh shape =
-        together(test::sphere_surface(10), box_surface(Vec3(0.9, -0.01, -0.01), Vec3(2.5, 0.01, 0.01)));
-    shape = together(shape, box_surface(Vec3(-2.0, -0.5, 0.013), Vec3(-0.7, 0.5, 0.043)));
+        test::joined(test::sphere_surface(10), box_surface(Vec3(0.9, -0.01, -0.01), Vec3(2.5, 0.01, 0.01)));
+    shape = test::joined(shape, box_surface(Vec3(-2.0, -0.5, 0.013), Vec3(-0.7, 0.5, 0.043)));
     const TetrahedraliseResult result = with_cell(shape, cell);
     expect_sound(result);
     EXPECT_EQ(result.report.parts, 1);
@@ -193,8 +184,8 @@ TEST(Tetrahedralise, HoldsPartsThatTheLatticeDoesNotSee)
 
 TEST(Tetrahedralise, KeepsGapsThatTheLatticeDoesNotSee)
 {
-    const TriangleMesh pair = together(box_surface(Vec3::Zero(), Vec3::Ones()),
-                                       box_surface(Vec3(1.02, 0.0, 0.0), Vec3(2.02, 1.0, 1.0)));
+    const TriangleMesh pair = test::joined(box_surface(Vec3::Zero(), Vec3::Ones()),
+                                           box_surface(Vec3(1.02, 0.0, 0.0), Vec3(2.02, 1.0, 1.0)));
     const TetrahedraliseResult result = with_cell(pair, 0.13);
     expect_sound(result);
     EXPECT_LT(result.report.surface_to_tets, 1.0); // in a filled gap it would be 3.8
@@ -213,7 +204,7 @@ TEST(Tetrahedralise, MendsBrokenSurfacesAndSaysSo)
     } cases[] = {{without_triangles(sphere, 20, 2), "filled"},
                  {flipped, "turned"},
                  {turned(sphere), "turned"},
-                 {together(sphere, sphere), ""},
+                 {test::joined(sphere, sphere), ""},
                  {as_soup(sphere), ""}};
     for (const auto& broken : cases) {
         const TetrahedraliseResult result = with_count(broken.mesh, 3000);
@@ -226,8 +217,8 @@ TEST(Tetrahedralise, MendsBrokenSurfacesAndSaysSo)
 
 TEST(Tetrahedralise, UnitesOverlappingShells)
 {
-    const TriangleMesh boxes = together(box_surface(Vec3::Zero(), Vec3::Ones()),
-                                        box_surface(Vec3(0.5, 0.25, 0.25), Vec3(1.5, 0.75, 0.75)));
+    const TriangleMesh boxes = test::joined(box_surface(Vec3::Zero(), Vec3::Ones()),
+                                            box_surface(Vec3(0.5, 0.25, 0.25), Vec3(1.5, 0.75, 0.75)));
     const TetrahedraliseResult result = with_count(boxes, 10000);
     expect_sound(result);
     EXPECT_EQ(result.report.parts, 1);
@@ -238,8 +229,8 @@ TEST(Tetrahedralise, UnitesOverlappingShells)
 
 TEST(Tetrahedralise, AShellThatFacesInwardIsAHollow)
 {
-    const TriangleMesh hollow = together(box_surface(Vec3::Zero(), Vec3::Ones()),
-                                         turned(box_surface(Vec3::Constant(0.3), Vec3::Constant(0.7))));
+    const TriangleMesh hollow = test::joined(box_surface(Vec3::Zero(), Vec3::Ones()),
+                                             turned(box_surface(Vec3::Constant(0.3), Vec3::Constant(0.7))));
     const TetrahedraliseResult result = with_count(hollow, 10000);
     expect_sound(result);
     EXPECT_NEAR(volume(result.mesh), 1.0 - 0.064, 0.01);
@@ -248,8 +239,8 @@ TEST(Tetrahedralise, AShellThatFacesInwardIsAHollow)
 
 TEST(Tetrahedralise, KeepsSeparateBodies)
 {
-    const TriangleMesh pair = together(box_surface(Vec3::Zero(), Vec3::Ones()),
-                                       box_surface(Vec3(3.0, 0.0, 0.0), Vec3(3.5, 0.5, 0.5)));
+    const TriangleMesh pair = test::joined(box_surface(Vec3::Zero(), Vec3::Ones()),
+                                           box_surface(Vec3(3.0, 0.0, 0.0), Vec3(3.5, 0.5, 0.5)));
     const TetrahedraliseResult result = with_count(pair, 5000);
     expect_sound(result);
     expect_faithful(result);

@@ -46,6 +46,20 @@ inline TetMesh unit_cube_tets(int n)
 }
 
 /// The unit cube's surface, two triangles a side, outward.
-inline TriangleMesh unit_cube() { return boundary_surface(unit_cube_tets(1)); }
+inline TriangleMesh unit_cube()
+{
+    return boundary_surface(unit_cube_tets(1));
+}
+
+/// Two surfaces as one mesh, the first one's vertices and triangles first.
+inline TriangleMesh joined(const TriangleMesh& a, const TriangleMesh& b)
+{
+    TriangleMesh mesh;
+    mesh.vertices.resize(3, a.vertex_count() + b.vertex_count());
+    mesh.vertices << a.vertices, b.vertices;
+    mesh.triangles.resize(3, a.triangle_count() + b.triangle_count());
+    mesh.triangles << a.triangles, (b.triangles.array() + static_cast<int>(a.vertex_count())).matrix();
+    return mesh;
+}
 
 } // namespace lithe::test

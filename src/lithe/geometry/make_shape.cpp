@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "lithe/core/error.hpp"
+#include "lithe/core/suggest.hpp"
 #include "lithe/geometry/shape_field.hpp"
 #include "lithe/geometry/shapes.hpp"
 

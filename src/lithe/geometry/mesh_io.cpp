@@ -7,9 +7,11 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "lithe/core/atomic_file.hpp"
 #include "lithe/core/error.hpp"
+#include "lithe/core/suggest.hpp"
 #include "lithe/geometry/io/bytes.hpp"
 #include "lithe/geometry/io/formats.hpp"
 #include "lithe/geometry/io/mesh_builder.hpp"
@@ -57,37 +59,14 @@ const FormatEntry& entry_of(MeshFormat format)
                          [&](const auto& entry) { return entry.format == format; });
 }
 
-/// Changes of one letter that turn a into b.
-std::size_t edit_distance(std::string_view a, std::string_view b)
-{
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i + 1);
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t changed = diagonal + (a[i] != b[j]);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
-        }
-    }
-    return row[b.size()];
-}
-
 [[noreturn]] void fail_unknown_ending(const fs::path& path, const std::string& ending)
 {
-    std::string known;
-    const FormatEntry* closest = nullptr;
-    for (const FormatEntry& entry : formats) {
-        known += fmt::format("{}{}", known.empty() ? "" : " ", entry.ending);
-        const std::size_t distance = edit_distance(ending, entry.ending);
-        if (distance <= 1 && (!closest || distance < edit_distance(ending, closest->ending)))
-            closest = &entry;
-    }
-    const std::string guess = closest ? fmt::format(" Did you mean {}?", closest->ending) : "";
+    std::vector<std::string> known;
+    for (const FormatEntry& entry : formats) known.emplace_back(entry.ending);
     const std::string what =
         ending.empty() ? "has no ending" : fmt::format("has the unknown ending {}", io::in_quotes(ending));
-    throw InputError({.file = path},
-                     fmt::format("{}; known are {} (and each with .gz).{}", what, known, guess));
+    throw InputError({.file = path}, fmt::format("{}; known are {} (and each with .gz){}", what,
+                                                 fmt::join(known, " "), did_you_mean(ending, known)));
 }
 
 bool is_packed(const fs::path& path)

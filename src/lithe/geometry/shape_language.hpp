@@ -45,10 +45,4 @@ ShapeModel read_shape(const std::filesystem::path& file);
 /// The skeleton as text: a line per joint with index, parent, name, position and orientation (the identity).
 std::string skeleton_text(const ShapeModel& model);
 
-/// The candidate that `word` was probably meant to be, or "" when none is near.
-std::string closest_word(std::string_view word, const std::vector<std::string>& candidates);
-
-/// "; did you mean 'radius'?", or "" when no candidate is near.
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
-
 } // namespace lithe

@@ -49,47 +49,10 @@ private:
     std::vector<char> turned_;
 };
 
-int from(const Triangles& triangles, int h)
-{
-    return triangles(h % 3, h / 3);
-}
-
 /// The corner of h's triangle at vertex v, which is one of h's ends; corners are numbered like half-edges.
 int corner_at(const Triangles& triangles, int h, int v)
 {
-    return from(triangles, h) == v ? h : h - h % 3 + (h + 1) % 3;
-}
-
-std::vector<SurfaceEdge> collect_edges(const Triangles& triangles, std::vector<int>& half_edges)
-{
-    struct Entry {
-        std::uint64_t key;
-        int half_edge;
-    };
-    std::vector<Entry> entries;
-    entries.reserve(static_cast<std::size_t>(triangles.size()));
-    for (int t = 0; t < triangles.cols(); ++t) {
-        const auto v = triangles.col(t);
-        if (v[0] == v[1] || v[1] == v[2] || v[2] == v[0]) continue;
-        for (int s = 0; s < 3; ++s) {
-            const auto [lo, hi] = std::minmax({v[s], v[(s + 1) % 3]});
-            entries.push_back(
-                {(static_cast<std::uint64_t>(lo) << 32) | static_cast<std::uint32_t>(hi), 3 * t + s});
-        }
-    }
-    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-        return a.key != b.key ? a.key < b.key : a.half_edge < b.half_edge;
-    });
-    std::vector<SurfaceEdge> edges;
-    half_edges.reserve(entries.size());
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-        if (i == 0 || entries[i].key != entries[i - 1].key)
-            edges.push_back({static_cast<int>(entries[i].key >> 32),
-                             static_cast<int>(entries[i].key & 0xffffffffu), i, 0});
-        ++edges.back().count;
-        half_edges.push_back(entries[i].half_edge);
-    }
-    return edges;
+    return half_edge_from(triangles, h) == v ? h : h - h % 3 + (h + 1) % 3;
 }
 
 void number_components(const Triangles& triangles, Index vertex_count, SurfaceTopology& topology)
@@ -126,7 +89,7 @@ void count_fans(const Triangles& triangles, Index vertex_count, SurfaceTopology&
     topology.fans.assign(static_cast<std::size_t>(vertex_count), 0);
     for (int c = 0; c < static_cast<int>(triangles.size()); ++c)
         if (used[static_cast<std::size_t>(c)] && corners.find(c).root == c)
-            ++topology.fans[static_cast<std::size_t>(from(triangles, c))];
+            ++topology.fans[static_cast<std::size_t>(half_edge_from(triangles, c))];
 }
 
 void find_one_sided(const Triangles& triangles, SurfaceTopology& topology)
@@ -136,7 +99,8 @@ void find_one_sided(const Triangles& triangles, SurfaceTopology& topology)
     for (const SurfaceEdge& edge : topology.edges) {
         if (edge.count != 2) continue;
         const int h = topology.half_edges[edge.first], g = topology.half_edges[edge.first + 1];
-        const int turned = from(triangles, h) == from(triangles, g); // neighbours should run opposite ways
+        const int turned = half_edge_from(triangles, h) ==
+                           half_edge_from(triangles, g); // neighbours should run opposite ways
         if (!sides.join(h / 3, g / 3, turned))
             topology
                 .one_sided[static_cast<std::size_t>(topology.component[static_cast<std::size_t>(edge.a)])] =
@@ -149,7 +113,7 @@ void find_one_sided(const Triangles& triangles, SurfaceTopology& topology)
 SurfaceTopology surface_topology(const Triangles& triangles, Index vertex_count)
 {
     SurfaceTopology topology;
-    topology.edges = collect_edges(triangles, topology.half_edges);
+    static_cast<SurfaceEdges&>(topology) = surface_edges(triangles);
     number_components(triangles, vertex_count, topology);
     count_fans(triangles, vertex_count, topology);
     find_one_sided(triangles, topology);

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "lithe/geometry/half_edges.hpp"
 #include "lithe/meshing/checks.hpp"
-#include "lithe/meshing/edges.hpp"
 #include "lithe/meshing/repair.hpp"
 
 namespace lithe {

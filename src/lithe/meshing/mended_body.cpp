@@ -8,8 +8,8 @@
 
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
+#include "lithe/geometry/half_edges.hpp"
 #include "lithe/meshing/checks.hpp"
-#include "lithe/meshing/edges.hpp"
 #include "lithe/meshing/repair.hpp"
 #include "lithe/meshing/surface_samples.hpp"
 
@@ -25,25 +25,6 @@ constexpr double least_buried = 0.02;    // of the area: less may be a self-inte
 {
     throw InputError(
         "the surface encloses no volume (an open sheet?); close it or give it a thickness first");
-}
-
-TriangleMesh mend(TriangleMesh surface, std::vector<std::string>& notes)
-{
-    require_valid(surface);
-    const auto add = [&notes](const std::vector<std::string>& more) {
-        notes.insert(notes.end(), more.begin(), more.end());
-    };
-    add(weld(surface, weld_share * bounds(surface.vertices).diagonal().norm()).notes);
-    add(drop_degenerate(surface).notes);
-    add(orient(surface).notes);
-    if (surface.triangle_count() == 0) refuse_sheet();
-    if (count_edges(surface.triangles).border == 0) return surface;
-
-    const double open_area = area(surface);
-    add(fill_holes(surface, std::numeric_limits<Index>::max()).notes);
-    if (area(surface) - open_area > largest_lid * area(surface)) refuse_sheet();
-    add(orient(surface).notes);
-    return surface;
 }
 
 /// What the samples say about the surface: which share of it lies inside the solid, and the volume within the rest.
@@ -80,7 +61,26 @@ Exposure measure_exposure(const SurfaceQuery& query, const std::vector<SurfaceSa
 
 } // namespace
 
-MendedBody::MendedBody(TriangleMesh surface) : query_(mend(std::move(surface), notes_))
+TriangleMesh mend(TriangleMesh surface, std::vector<std::string>& notes)
+{
+    require_valid(surface);
+    const auto add = [&notes](const std::vector<std::string>& more) {
+        notes.insert(notes.end(), more.begin(), more.end());
+    };
+    add(weld(surface, weld_share * bounds(surface.vertices).diagonal().norm()).notes);
+    add(drop_degenerate(surface).notes);
+    add(orient(surface).notes);
+    if (surface.triangle_count() == 0) refuse_sheet();
+    if (count_edges(surface.triangles).border == 0) return surface;
+
+    const double open_area = area(surface);
+    add(fill_holes(surface, std::numeric_limits<Index>::max()).notes);
+    if (area(surface) - open_area > largest_lid * area(surface)) refuse_sheet();
+    add(orient(surface).notes);
+    return surface;
+}
+
+MendedBody::MendedBody(TriangleMesh mended) : query_(std::move(mended))
 {
     const EdgeCensus edges = count_edges(this->surface().triangles);
     area_ = lithe::area(this->surface());

@@ -7,11 +7,15 @@
 
 namespace lithe {
 
-/// Any surface, closed or broken, as the boundary of a solid. The solid is where the winding number is above 1/2.
+/// Welds, orients and closes a surface as far as that can be done; `notes` gets what was done, in plain words.
+/// Throws InputError when it encloses nothing.
+TriangleMesh mend(TriangleMesh surface, std::vector<std::string>& notes);
+
+/// Any mended surface as the boundary of a solid. The solid is where the winding number is above 1/2.
 class MendedBody {
 public:
-    /// Welds, orients and closes the surface. Throws InputError when it encloses nothing.
-    explicit MendedBody(TriangleMesh surface);
+    /// Throws InputError when it encloses nothing.
+    explicit MendedBody(TriangleMesh mended);
 
     const SurfaceQuery& query() const { return query_; }
     const TriangleMesh& surface() const { return query_.mesh(); }
@@ -23,7 +27,7 @@ public:
     bool closed() const { return closed_; }
     /// Some of the surface lies inside the solid.
     bool overlaps() const { return overlaps_; }
-    /// What was mended or assumed, in plain words.
+    /// What was assumed, in plain words.
     const std::vector<std::string>& notes() const { return notes_; }
 
     enum class Side { Inside, Outside };
@@ -42,8 +46,8 @@ public:
 private:
     void estimate_volume();
 
-    std::vector<std::string> notes_; // filled while query_ is made
     SurfaceQuery query_;
+    std::vector<std::string> notes_;
     double area_ = 0.0;
     double volume_ = 0.0;
     bool volume_is_exact_ = true;

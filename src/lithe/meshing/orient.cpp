@@ -8,10 +8,10 @@
 
 #include "lithe/core/parallel.hpp"
 #include "lithe/core/random.hpp"
+#include "lithe/geometry/half_edges.hpp"
 #include "lithe/geometry/surface_query.hpp"
 #include "lithe/geometry/winding_number.hpp"
 #include "lithe/meshing/checks.hpp"
-#include "lithe/meshing/edges.hpp"
 #include "lithe/meshing/repair.hpp"
 
 namespace lithe {

@@ -5,7 +5,7 @@
 namespace lithe {
 
 struct PullOptions {
-    double distance = 0.0;       ///< vertices of the boundary farther from the surface are pulled in [m], > 0
+    double distance = 0.0; ///< vertices of the boundary farther from the surface are pulled in [m], > 0
     double smallest_angle = 10.0; ///< no dihedral angle around a moved vertex falls below this [degrees]
 };
 

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "lithe/core/error.hpp"
+#include "lithe/geometry/half_edges.hpp"
 #include "lithe/meshing/checks.hpp"
-#include "lithe/meshing/edges.hpp"
 #include "lithe/meshing/remesh.hpp"
 
 namespace lithe {

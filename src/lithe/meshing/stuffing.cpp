@@ -13,7 +13,6 @@ namespace {
 
 using Coordinate = Eigen::Vector3i; // in half cells
 constexpr double far = std::numeric_limits<double>::infinity();
-constexpr int block_cells = LevelLattice::block_cells;
 
 // Half of the 14 edges of a vertex; the other half belongs to the neighbours. Three long, then four short.
 constexpr int edge_steps[7][3] = {{2, 0, 0},  {0, 2, 0},  {0, 0, 2},  {1, 1, 1},

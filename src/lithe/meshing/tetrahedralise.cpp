@@ -42,6 +42,7 @@ constexpr double volume_tolerance = 0.002; // relative
 constexpr double count_tolerance = 0.1;    // relative
 constexpr double smallest_count = 30;
 constexpr double largest_count = 1e8;
+constexpr int most_runs = 24; // of the stuffing, until what there is must do: a scanned body takes 3 to 16
 constexpr double bytes_per_tet = 370.0; // growth of the peak from 100k to 400k tets of one scanned body
 
 /// While we work, the mesh is moved to the origin and scaled to about 1: far and tiny ones are then as good as any.
@@ -141,6 +142,8 @@ public:
     void report(TetrahedraliseReport& report) const;
     TetMesh take_mesh() { return std::move(mesh_); }
     const TetMesh& mesh() const { return mesh_; }
+    /// So many runs have been made that more would only cost time.
+    bool tired() const { return runs_ >= most_runs; }
 
 private:
     double cell() const { return lattice_->cell(); }
@@ -156,6 +159,7 @@ private:
     std::vector<SurfaceSample> samples_; ///< of the body's surface, for this cell
     double hold_ = hold_radius;          ///< parts and gaps are widened to twice this [cells]
     double level_ = 0.0;
+    int runs_ = 0;
     TetMesh mesh_;
     TidyReport tidy_;
 };
@@ -177,6 +181,7 @@ void Mesher::sample(double cell)
 void Mesher::make(double level)
 {
     level_ = level;
+    ++runs_;
     mesh_ = stuff(*lattice_, level, progress_);
     tidy_ = tidy_solid(mesh_);
     // Most vertices come in without any loss of quality; for the rest some is given.
@@ -191,7 +196,7 @@ void Mesher::search_cell(double count)
     double too_fine = 0.0, too_coarse = std::numeric_limits<double>::infinity();
     double best_cell = cell(), best_miss = std::numeric_limits<double>::infinity();
     const auto miss = [&] { return std::log(static_cast<double>(mesh_.tet_count()) / count); };
-    for (int round = 0; round < 10; ++round) {
+    for (int round = 0; round < 10 && !tired(); ++round) {
         make(0.0);
         const bool first_guess_is_off = round == 0 && std::abs(miss()) > 3.0 * count_tolerance;
         if (!first_guess_is_off) {
@@ -226,7 +231,7 @@ void Mesher::fit()
         std::erase_if(samples_, [this](const SurfaceSample& s) {
             return body_.query().inside(s.point + 1e-5 * cell() * s.normal);
         });
-    for (int round = 0; round < 6; ++round) {
+    for (int round = 0; round < 6 && !tired(); ++round) {
         const double level = better_level();
         const Index held = round > 0 || level == level_ ? hold_missed_parts() : 0;
         if (level == level_ && held == 0) break;
@@ -234,7 +239,7 @@ void Mesher::fit()
         if (mesh_.tet_count() == 0) return;
     }
     const bool too_much = level_ == -largest_offset * cell() && volume(mesh_) > 1.01 * body_.volume();
-    if (!too_much || hold_ < smallest_hold_radius) return;
+    if (!too_much || hold_ < smallest_hold_radius || tired()) return;
     hold_ *= 0.6; // so thin that widening makes too much of it
     sample(cell());
     make(0.0);
@@ -416,6 +421,8 @@ TetrahedraliseResult tetrahedralise(TriangleMesh surface, const TetrahedraliseOp
     surface.fields.clear();
     drop_unused_vertices(surface);
     if (surface.triangle_count() == 0) throw InputError("the surface has no triangles");
+    std::vector<std::string> mended;
+    surface = mend(std::move(surface), mended);
     const Frame frame(bounds(surface.vertices));
     surface.vertices = frame.enter(surface.vertices);
     const MendedBody body(std::move(surface));
@@ -428,8 +435,13 @@ TetrahedraliseResult tetrahedralise(TriangleMesh surface, const TetrahedraliseOp
     else
         mesher.search_cell(static_cast<double>(options.count.value_or(TetrahedraliseOptions::default_count)));
     TetrahedraliseResult result = finish(mesher);
-    if (!options.cell) try_other_lattices(body, progress, result);
+    if (!options.cell && !mesher.tired()) try_other_lattices(body, progress, result);
     leave_frame(frame, result);
+    result.report.assumptions.insert(result.report.assumptions.begin(), mended.begin(), mended.end());
+    if (options.count &&
+        std::abs(static_cast<double>(result.report.tets) / static_cast<double>(*options.count) - 1.0) > 0.2)
+        result.report.assumptions.push_back(fmt::format(
+            "{} tets were asked for, but no lattice that holds this body has about as many", *options.count));
     return result;
 }
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "lithe/core/error.hpp"
-#include "lithe/meshing/edges.hpp"
+#include "lithe/geometry/half_edges.hpp"
 #include "lithe/meshing/union_find.hpp"
 
 namespace lithe {

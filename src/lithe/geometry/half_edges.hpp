@@ -25,6 +25,21 @@ inline int half_edge_previous(int h)
     return h % 3 == 0 ? h + 2 : h - 1;
 }
 
+/// One edge of a surface and the half-edges along it.
+struct SurfaceEdge {
+    int a, b;                          ///< vertices, a < b
+    std::vector<int>::size_type first; ///< of its half-edges in SurfaceEdges::half_edges
+    int count; ///< how many: 1 on the border, 2 inside, more where the surface is not manifold
+};
+
+struct SurfaceEdges {
+    std::vector<SurfaceEdge> edges; ///< sorted by a, then b
+    std::vector<int> half_edges;    ///< edge by edge, in the order of their triangles
+};
+
+/// All edges. Triangles with a repeated corner are left out: they have no area, and no sides.
+SurfaceEdges surface_edges(const Triangles& triangles);
+
 /// The same number for an edge and its reverse.
 inline std::uint64_t edge_key(int a, int b)
 {
@@ -32,8 +47,9 @@ inline std::uint64_t edge_key(int a, int b)
     return (static_cast<std::uint64_t>(lo) << 32) | hi;
 }
 
-constexpr int border_edge = -1;       ///< no triangle on the other side
-constexpr int non_manifold_edge = -2; ///< three triangles or more meet there, or a corner is repeated
+constexpr int border_edge = -1; ///< no triangle on the other side
+constexpr int non_manifold_edge =
+    -2; ///< three triangles or more meet there, or its triangle repeats a corner
 
 /// For each half-edge the one on the other side of its edge, or one of the two marks above.
 /// Two triangles that run along their edge in the same direction (one of them turned round) are twins too.
