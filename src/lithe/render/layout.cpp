@@ -34,8 +34,7 @@ std::vector<Placement> arrange_grid(std::span<const Box3> boxes)
         const double size = box.sizes().maxCoeff(), scale = size > 0.0 ? 1.0 / size : 1.0;
         const Vec3 foot(box.center().x(), box.min().y(), box.center().z());
         const auto column = static_cast<double>(i % columns), row = static_cast<double>(i / columns);
-        const double stagger = i / columns % 2 == 0 ? 0.0 : 0.5; // to see the one behind between two
-        const Vec3 cell((1.0 + gap) * (column + stagger), 0.0, 1.5 * row);
+        const Vec3 cell((1.0 + gap) * column, 0.0, 1.5 * row); // View::Gallery sees those behind between two
         placements.push_back({scale, cell - scale * foot});
     }
     return placements;
