@@ -30,9 +30,8 @@ std::vector<Face> sorted_faces(const Tets& tets)
             std::sort(key.begin(), key.end());
             faces[static_cast<std::size_t>(4 * t + side)] = {key, t, side};
         }
-    std::sort(faces.begin(), faces.end(), [](const Face& a, const Face& b) {
-        return a.key != b.key ? a.key < b.key : a.tet < b.tet;
-    });
+    std::sort(faces.begin(), faces.end(),
+              [](const Face& a, const Face& b) { return a.key != b.key ? a.key < b.key : a.tet < b.tet; });
     return faces;
 }
 
@@ -89,7 +88,8 @@ double volume(const TriangleMesh& mesh)
         double V = 0.0;
         for (Index t = begin; t < end; ++t) {
             const auto corner = mesh.triangles.col(t);
-            V += tet_volume(o, mesh.vertices.col(corner[0]), mesh.vertices.col(corner[1]), mesh.vertices.col(corner[2]));
+            V += tet_volume(o, mesh.vertices.col(corner[0]), mesh.vertices.col(corner[1]),
+                            mesh.vertices.col(corner[2]));
         }
         return V;
     };
@@ -102,8 +102,8 @@ double volume(const TetMesh& mesh)
         double V = 0.0;
         for (Index t = begin; t < end; ++t) {
             const auto corner = mesh.tets.col(t);
-            V += tet_volume(mesh.vertices.col(corner[0]), mesh.vertices.col(corner[1]), mesh.vertices.col(corner[2]),
-                            mesh.vertices.col(corner[3]));
+            V += tet_volume(mesh.vertices.col(corner[0]), mesh.vertices.col(corner[1]),
+                            mesh.vertices.col(corner[2]), mesh.vertices.col(corner[3]));
         }
         return V;
     };
@@ -116,7 +116,8 @@ double area(const TriangleMesh& mesh)
         double A = 0.0;
         for (Index t = begin; t < end; ++t) {
             const Vec3 a = mesh.vertices.col(mesh.triangles(0, t));
-            const Vec3 ab = mesh.vertices.col(mesh.triangles(1, t)) - a, ac = mesh.vertices.col(mesh.triangles(2, t)) - a;
+            const Vec3 ab = mesh.vertices.col(mesh.triangles(1, t)) - a,
+                       ac = mesh.vertices.col(mesh.triangles(2, t)) - a;
             A += 0.5 * ab.cross(ac).norm();
         }
         return A;
@@ -129,7 +130,8 @@ Points vertex_normals(const TriangleMesh& mesh)
     Points normals = Points::Zero(3, mesh.vertex_count());
     for (Index t = 0; t < mesh.triangle_count(); ++t) {
         const Vec3 a = mesh.vertices.col(mesh.triangles(0, t));
-        const Vec3 ab = mesh.vertices.col(mesh.triangles(1, t)) - a, ac = mesh.vertices.col(mesh.triangles(2, t)) - a;
+        const Vec3 ab = mesh.vertices.col(mesh.triangles(1, t)) - a,
+                   ac = mesh.vertices.col(mesh.triangles(2, t)) - a;
         const Vec3 n = ab.cross(ac);
         for (int k = 0; k < 3; ++k) normals.col(mesh.triangles(k, t)) += n;
     }
@@ -156,7 +158,8 @@ TriangleMesh boundary_surface(const TetMesh& mesh, std::vector<int>& origin)
     surface.triangles.resize(3, static_cast<Index>(outer.size()));
     for (std::size_t f = 0; f < outer.size(); ++f)
         for (int k = 0; k < 3; ++k)
-            surface.triangles(k, static_cast<Index>(f)) = mesh.tets(tet_faces[outer[f].side][k], outer[f].tet);
+            surface.triangles(k, static_cast<Index>(f)) =
+                mesh.tets(tet_faces[outer[f].side][k], outer[f].tet);
     origin = compact(surface.triangles, mesh.vertex_count());
     surface.vertices = mesh.vertices(Eigen::all, origin);
     surface.fields = select(mesh.fields, origin);
@@ -169,7 +172,13 @@ TriangleMesh boundary_surface(const TetMesh& mesh)
     return boundary_surface(mesh, origin);
 }
 
-void drop_unused_vertices(TriangleMesh& mesh) { drop_unused(mesh, mesh.triangles); }
-void drop_unused_vertices(TetMesh& mesh) { drop_unused(mesh, mesh.tets); }
+void drop_unused_vertices(TriangleMesh& mesh)
+{
+    drop_unused(mesh, mesh.triangles);
+}
+void drop_unused_vertices(TetMesh& mesh)
+{
+    drop_unused(mesh, mesh.tets);
+}
 
 } // namespace lithe

@@ -6,9 +6,9 @@
 
 namespace lithe {
 
-using Points = Eigen::Matrix<double, 3, Eigen::Dynamic>;  ///< one column per point [m]
-using Triangles = Eigen::Matrix<int, 3, Eigen::Dynamic>;  ///< one column per triangle, counter-clockwise from outside
-using Tets = Eigen::Matrix<int, 4, Eigen::Dynamic>;       ///< one column per tet, det[x1-x0, x2-x0, x3-x0] > 0
+using Points = Eigen::Matrix<double, 3, Eigen::Dynamic>; ///< columns are points [m]
+using Triangles = Eigen::Matrix<int, 3, Eigen::Dynamic>; ///< corners, counter-clockwise from outside
+using Tets = Eigen::Matrix<int, 4, Eigen::Dynamic>;      ///< corners, det[x1-x0, x2-x0, x3-x0] > 0
 
 /// A quantity given at every vertex: "color" (3 rows, each in [0, 1]), a displacement, a temperature.
 struct VertexField {
