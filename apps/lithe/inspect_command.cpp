@@ -191,7 +191,7 @@ void print_report(const Inspection& found)
                    found.mesh.vertices.cols());
     const Box3 box = bounds(found.mesh.vertices);
     if (!box.isEmpty()) {
-        const Vec3 s = box.sizes(), a = box.min(), b = box.max();
+        const Vec3 s = box.sizes(), &a = box.min(), &b = box.max();
         row("size", "{:.4g} x {:.4g} x {:.4g} m", s[0], s[1], s[2]);
         row("bounds", "({:.4g}, {:.4g}, {:.4g}) to ({:.4g}, {:.4g}, {:.4g})", a[0], a[1], a[2], b[0], b[1],
             b[2]);
