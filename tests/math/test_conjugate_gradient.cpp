@@ -203,8 +203,8 @@ TEST(ConjugateGradient, AllocatesNothingAfterTheFirstCall)
     const double* after[] = {problem.work.r.data(),  problem.work.z.data(),       problem.work.p.data(),
                              problem.work.Ap.data(), problem.work.partial.data(), problem.x.data()};
     EXPECT_TRUE(std::equal(std::begin(buffers), std::end(buffers), std::begin(after)));
-    (void)std::make_unique<std::vector<int>>(100); // the counter counts
-    EXPECT_EQ(allocation_count(), before + 2);
+    ::operator delete(::operator new(100)); // the counter counts (a compiler may elide `new`, but not this)
+    EXPECT_EQ(allocation_count(), before + 1);
 }
 
 TEST(ConjugateGradient, SameBitsForAnyNumberOfThreads)
