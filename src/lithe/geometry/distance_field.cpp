@@ -50,9 +50,11 @@ DistanceField::DistanceField(const SurfaceQuery& surface, const DistanceFieldOpt
     const Index slice = static_cast<Index>(size_[0]) * size_[1];
     Points points(3, slice);
     for (int k = 0; k < size_[2]; ++k) {
-        for (Index i = 0; i < slice; ++i)
-            points.col(i) = box_.min() + cell_ * Vec3(static_cast<double>(i % size_[0]),
-                                                      static_cast<double>(i / size_[0]), k);
+        for (Index i = 0; i < slice; ++i) {
+            const Index column = i % size_[0], row = i / size_[0];
+            points.col(i) =
+                box_.min() + cell_ * Vec3(static_cast<double>(column), static_cast<double>(row), k);
+        }
         const VecX distances = signed_distances(surface, points);
         Eigen::Map<Eigen::VectorXf>(values_.data() + k * slice, slice) = distances.cast<float>();
         progress.advance();
