@@ -92,7 +92,8 @@ std::size_t least_row_size(const Element& element, const NumberSource& from)
 
 int list_length(const Property& property, NumberSource& from)
 {
-    return from.claim(from.integer(*property.list), 1, property.type, "items of a list");
+    return from.claim(from.integer(property.list.value_or(property.type)), 1, property.type,
+                      "items of a list");
 }
 
 void skip_property(const Property& property, NumberSource& from)
