@@ -168,11 +168,6 @@ private:
     std::vector<MeshFile> meshes_;
 };
 
-TetMesh tets_of(const MeshFile& file)
-{
-    return {file.vertices, file.tets, file.regions, file.fields};
-}
-
 /// What must be known of all frames before the first is drawn.
 struct Survey {
     std::vector<Box3> boxes;    ///< per body, over all frames
@@ -290,7 +285,7 @@ std::vector<RenderSurface> body_surfaces(const MeshFile& mesh, const Shot& shot,
     const SurfaceOptions look = {.color = palette_color(body), .color_by = shot.color_by};
     const std::optional<CutPlane>& cut = shot.cuts[body];
     if (!cut) return {make_surface(surface_of(mesh), look)};
-    if (mesh.tets.cols() > 0) return cut_tets(tets_of(mesh), *cut, look);
+    if (mesh.tets.cols() > 0) return cut_tets(tets_of(mesh, InvertedTets::Keep, {}), *cut, look);
     return {make_surface(cut_surface(surface_of(mesh), *cut), look)};
 }
 
