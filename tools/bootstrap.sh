@@ -6,7 +6,7 @@ set -euo pipefail
 
 build=(
   g++ make cmake ninja-build ccache mold pkg-config python3
-  libeigen3-dev libtbb-dev libembree-dev libfmt-dev zlib1g-dev nlohmann-json3-dev libcli11-dev
+  libeigen3-dev libtbb-dev libembree-dev libfmt-dev zlib1g-dev nlohmann-json3-dev libcli11-dev libtomlplusplus-dev
   libstb-dev libmetis-dev
   libsuitesparse-dev libopenblas-pthread-dev libcgal-dev libgmp-dev libmpfr-dev libboost-dev
   libgtest-dev libgmock-dev librapidcheck-dev

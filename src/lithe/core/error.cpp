@@ -12,6 +12,7 @@ std::string to_string(const Place& place)
 {
     std::string text = place.file.string();
     if (place.line > 0) text += ":" + std::to_string(place.line);
+    if (place.line > 0 && place.column > 0) text += ":" + std::to_string(place.column);
     if (place.byte >= 0) text += " at byte " + std::to_string(place.byte);
     return text;
 }

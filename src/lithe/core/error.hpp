@@ -10,11 +10,12 @@ namespace lithe {
 /// Where in a file something is wrong. Text files count lines from 1; binary files count bytes from 0.
 struct Place {
     std::filesystem::path file;
-    std::int64_t line = 0;  ///< 0: not known
-    std::int64_t byte = -1; ///< -1: not known
+    std::int64_t line = 0;   ///< 0: not known
+    std::int64_t byte = -1;  ///< -1: not known
+    std::int64_t column = 0; ///< from 1; 0: not known
 };
 
-/// "file:12", "file at byte 80", "file" or "" as far as the place is known.
+/// "file:12", "file:12:3", "file at byte 80", "file" or "" as far as the place is known.
 std::string to_string(const Place& place);
 
 /// Thrown when somebody hands us data that we cannot work with. Always on, in every build.

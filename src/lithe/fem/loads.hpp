@@ -1,7 +1,25 @@
 #pragma once
+#include <variant>
+
 #include "lithe/fem/model.hpp"
 
 namespace lithe {
+
+/// A force shared evenly by some vertices.
+struct ForceLoad {
+    Vec3 force = Vec3::Zero(); ///< in all [N]
+};
+/// Pressure on some faces of the surface, inward when above zero.
+struct PressureLoad {
+    double pressure = 0.0; ///< [Pa]
+};
+/// Wind on some faces of the surface.
+struct WindLoad {
+    Vec3 velocity = Vec3::Zero(); ///< of the air [m/s]
+    double air_density = 1.2;     ///< [kg/m^3], > 0
+    double drag = 1.0;            ///< coefficient of the faces, >= 0
+};
+using Load = std::variant<ForceLoad, PressureLoad, WindLoad>;
 
 /// Loads are plain functions that add nodal forces [N] to `force`, 3 x n.
 

@@ -1,0 +1,147 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "lithe/core/error.hpp"
+#include "lithe/fem/loads.hpp"
+#include "lithe/fem/newton.hpp"
+#include "lithe/geometry/mesh_io.hpp"
+#include "lithe/material/material.hpp"
+#include "lithe/math/keyframes.hpp"
+
+namespace lithe {
+
+// What a scene file says (docs/scene-format.md), as plain structs: checked one by one, but nothing is loaded yet. Every
+// part knows its place in the file, so that what goes wrong later is said there. SI units, angles in radians.
+
+enum class Method { BackwardEuler, Newmark, QuasiStatic, Static };
+/// As in the file: "backward_euler", "newmark", "quasi_static", "static".
+std::string_view method_name(Method method);
+
+/// [time]
+struct SceneTime {
+    double fps = 60.0; ///< frames per second, > 0
+    int substeps = 1;  ///< steps per frame, > 0
+    int frames = 120;  ///< after the start, >= 0; 1 for the method Static unless said otherwise
+    Method method = Method::BackwardEuler;
+    double newmark_beta = 0.25, newmark_gamma = 0.5; ///< ranges as in NewmarkOptions
+};
+
+/// What a body, or one region of it, is made of. Without `young`, the modulus is chosen from the body's size
+/// and weight (see prepare).
+struct SceneMaterial {
+    MaterialKind kind = MaterialKind::StableNeoHookean;
+    std::optional<double> young = {};         ///< [Pa], > 0
+    double poisson = 0.4;                     ///< in (-1, 1/2)
+    double density = 1000.0;                  ///< [kg/m^3], > 0
+    std::optional<double> mooney_ratio = {};  ///< as in MaterialParameters
+    std::optional<double> limit_stretch = {}; ///< as in MaterialParameters
+    Place place = {};
+};
+
+/// Some vertices of a body at rest, in the coordinates of the placed body at the start.
+struct BoxSelector {
+    Vec3 low, high; ///< [m]
+};
+struct SphereSelector {
+    Vec3 centre;
+    double radius; ///< [m], > 0
+};
+struct ListSelector {
+    std::vector<int> vertices; ///< of the mesh that is simulated, from 0
+};
+struct ColorSelector {
+    Vec3 color;       ///< sRGB, each in [0, 1]
+    double tolerance; ///< largest difference of a component, in [0, 1]
+};
+struct AllSelector {};
+using Selector = std::variant<AllSelector, BoxSelector, SphereSelector, ListSelector, ColorSelector>;
+
+/// [[body.region]]: another material for a part of the body.
+struct SceneRegion {
+    std::variant<int, ColorSelector> part; ///< label of the tets in the file, or colour of the vertices
+    SceneMaterial material;
+    Place place = {};
+};
+
+/// [[body.pin]]: vertices that are held, or led along a motion. The pose is applied about `about`, on top of where the
+/// vertices are at the start.
+struct ScenePin {
+    Selector where;
+    Keyframes<RigidPose> motion = RigidPose{};
+    std::optional<Vec3> about = {};     ///< [m]; the middle of the pinned vertices when absent
+    std::optional<double> release = {}; ///< from this time on they are free [s]
+    Place place = {};
+};
+
+/// [[body.load]]
+struct SceneLoad {
+    Load load;
+    Selector where;
+    Keyframes<double> factor = 1.0; ///< of the load, over time
+    Place place = {};
+};
+
+/// Where the surface of a body or an obstacle comes from.
+struct SceneSource {
+    std::variant<std::filesystem::path, std::string>
+        from;              ///< a file, relative paths resolved; or a shape (make_shape)
+    ReadOptions read = {}; ///< of the file
+    Place place = {};
+};
+
+/// [[body]]
+struct SceneBody {
+    std::string name; ///< unique; "body", "body 2", ... when the file gives none
+    SceneSource source;
+    std::optional<Index> tets = {};       ///< how many, for a source without tets
+    std::optional<double> cell = {};      ///< or how large their cells [m]; not both
+    RigidPose placement = {};             ///< at the start
+    Vec3 velocity = Vec3::Zero();         ///< at the start [m/s]
+    Vec3 angular_velocity = Vec3::Zero(); ///< at the start, about the centre of mass [rad/s]
+    SceneMaterial material;
+    std::vector<SceneRegion> regions;
+    MassKind mass = MassKind::Consistent;
+    RayleighDamping damping = {.mass = 0.01, .stiffness = 0.001};
+    double friction = 0.5; ///< Coulomb's coefficient of its surface, >= 0
+    std::optional<double> contact_stiffness =
+        {}; ///< of the penalty [Pa/m], > 0; chosen from the body when absent
+    bool self_contact = false;
+    std::optional<Vec3> color = {}; ///< sRGB
+    std::vector<ScenePin> pins;
+    std::vector<SceneLoad> loads;
+    Place place = {};
+};
+
+/// [[obstacle]]: rigid, at rest or on a path.
+struct SceneObstacle {
+    std::string name; ///< unique; "obstacle", "obstacle 2", ... when the file gives none
+    /// "plane", a simple shape ("sphere:radius=0.5": exact), any other shape or a file (by its distance field)
+    SceneSource source;
+    std::optional<double> cell = {}; ///< of the distance field [m]
+    Keyframes<RigidPose> path = RigidPose{};
+    double friction = 0.5;
+    std::optional<Vec3> color = {};
+    Place place = {};
+};
+
+struct Scene {
+    std::filesystem::path file; ///< for messages; empty for a scene made in memory
+    std::string title;
+    SceneTime time;
+    Vec3 gravity = {0.0, -9.81, 0.0}; ///< [m/s^2]
+    NewtonOptions solver = {};
+    std::vector<SceneBody> bodies;
+    std::vector<SceneObstacle> obstacles;
+};
+
+/// Reads a scene file. Throws InputError with file, line and column for everything that is wrong with it by itself.
+Scene read_scene(const std::filesystem::path& file);
+
+/// The same from memory; `name` is for messages, and its folder is where relative paths begin.
+Scene parse_scene(std::string_view text, const std::filesystem::path& name);
+
+} // namespace lithe
