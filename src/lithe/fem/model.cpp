@@ -1,5 +1,6 @@
 #include "lithe/fem/model.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -51,6 +52,35 @@ void set_mass(FemModel& model)
             model.vertex_mass[j] += model.mass[static_cast<std::size_t>(k)];
 }
 
+/// E of small strains, from the stiffness at rest.
+double young_modulus(const Material& material)
+{
+    const Mat9 H = std::visit([](const auto& law) { return law.dPdF(Mat3::Identity()); }, material);
+    const double lambda = H(0, 4), mu = 0.5 * (H(0, 0) - lambda);
+    return mu * (3.0 * lambda + 2.0 * mu) / (lambda + mu);
+}
+
+double default_contact_stiffness(const FemModel& model)
+{
+    double modulus = 0.0;
+    for (const ElementRegion& region : model.elements.regions)
+        modulus = std::max(modulus, young_modulus(region.material));
+    return 300.0 * modulus / bounds(model.rest).sizes().maxCoeff();
+}
+
+/// The tets in the order of the mesh that they came from.
+Tets tets_of(const Elements& elements)
+{
+    Tets tets(4, elements.slot_count() - std::ranges::count(elements.tet_of_slot, -1));
+    for (Index slot = 0; slot < elements.slot_count(); ++slot) {
+        const int tet = elements.tet_of_slot[static_cast<std::size_t>(slot)];
+        if (tet < 0) continue;
+        const TetBatch& batch = elements.batches[static_cast<std::size_t>(slot / TetBatch::lane_count)];
+        for (int a = 0; a < 4; ++a) tets(a, tet) = batch.corner[a][slot % TetBatch::lane_count];
+    }
+    return tets;
+}
+
 } // namespace
 
 FemModel make_fem_model(const TetMesh& mesh, std::span<const RegionMaterial> materials,
@@ -76,10 +106,17 @@ FemModel make_fem_model(const TetMesh& mesh, const Material& material, double de
     return make_fem_model(plain, everywhere, options);
 }
 
+ContactModel make_contact_model(const FemModel& model, const ContactOptions& options)
+{
+    ContactOptions chosen = options;
+    if (options.stiffness == 0.0) chosen.stiffness = default_contact_stiffness(model);
+    return make_contact_model(TetMesh{model.rest, tets_of(model.elements)}, chosen);
+}
+
 FemState rest_state(const FemModel& model)
 {
     const Points zero = Points::Zero(3, model.vertex_count());
-    return {model.rest, zero, zero};
+    return {.x = model.rest, .v = zero, .a = zero};
 }
 
 void multiply_mass(const FemModel& model, const Points& x, Points& y)

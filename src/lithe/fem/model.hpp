@@ -2,6 +2,8 @@
 #include <span>
 #include <vector>
 
+#include "lithe/contact/contact_model.hpp"
+#include "lithe/contact/friction_state.hpp"
 #include "lithe/fem/elements.hpp"
 
 namespace lithe {
@@ -43,12 +45,18 @@ FemModel make_fem_model(const TetMesh& mesh, std::span<const RegionMaterial> mat
 FemModel make_fem_model(const TetMesh& mesh, const Material& material, double density,
                         const FemOptions& options = {});
 
+/// How the body touches. Where options.stiffness is 0, it is chosen from the body: the largest modulus E of its materials
+/// and the length L of its box's longest side give k = 300 E/L, which lets a body of rho g H / E = 0.03 sink in by
+/// 1e-4 L.
+ContactModel make_contact_model(const FemModel& model, const ContactOptions& options = {});
+
 /// All that must be saved to continue a motion.
 struct FemState {
     Points x;       ///< positions [m]
     Points v;       ///< velocities [m/s]
     Points a;       ///< accelerations at the end of the last step [m/s^2]; only Newmark reads them
     double t = 0.0; ///< [s]
+    FrictionState friction = {};
 };
 
 /// At rest, standing still.

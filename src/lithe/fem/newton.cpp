@@ -22,13 +22,22 @@ ConstFlatView flat(const Points& x)
     return {x.data(), x.size()};
 }
 
-/// The parts of Phi, each at least zero but the work of the forces.
+/// What is to be minimised.
+struct Problem {
+    const FemModel& model;
+    const Loading& loading;
+    const Objective& objective;
+    std::optional<ContactScene> contact; ///< nothing where the body can touch nothing
+};
+
+/// The parts of Phi, each at least zero but the work of the forces and of pressure.
 struct Energies {
-    double inertia = 0.0, damping = 0.0, elastic = 0.0, work_of_forces = 0.0; ///< [J]
-    double phi() const { return inertia + damping + elastic - work_of_forces; }
-    double scale() const { return inertia + damping + std::abs(elastic); }
+    double inertia = 0.0, damping = 0.0, elastic = 0.0, work_of_forces = 0.0, contact = 0.0,
+           pressure = 0.0; ///< [J]
+    double phi() const { return inertia + damping + elastic - work_of_forces + contact + pressure; }
+    double scale() const { return inertia + damping + std::abs(elastic) + contact; }
     /// What rounding may do to phi.
-    double noise() const { return 1e-13 * (scale() + std::abs(work_of_forces)); }
+    double noise() const { return 1e-13 * (scale() + std::abs(work_of_forces) + std::abs(pressure)); }
 };
 
 /// Adds c/2 |x - centre|_M^2 to the result, and its gradient to g.
@@ -50,9 +59,9 @@ double add_stiffness_damping(double weight, const Points& x, Points& g, FemWork&
 }
 
 /// Phi in its parts, and its gradient with the rows of pinned vertices set to zero.
-Energies evaluate(const FemModel& model, const Loading& loading, const Objective& objective, const Points& x,
-                  Points& g, FemWork& work)
+Energies evaluate(const Problem& problem, const Points& x, Points& g, FemWork& work)
 {
+    const auto& [model, loading, objective, contact] = problem;
     Energies out;
     out.elastic = elastic_gradient(model, x, g, work.elastic);
     if (objective.mass_weight > 0.0)
@@ -66,8 +75,22 @@ Energies evaluate(const FemModel& model, const Loading& loading, const Objective
         out.work_of_forces = flat(loading.force).dot(flat(work.offset));
         g -= loading.force;
     }
+    if (contact) out.contact = add_contact_gradient(*contact, x, g, work.contact);
+    if (!loading.pressures.empty())
+        out.pressure = add_pressure_gradient(loading.pressures, x, g, work.pressure);
     for (const int v : loading.pins.vertices) g.col(v).setZero();
     return out;
+}
+
+/// Renews what contact and pressure freeze, at work.x where Phi was evaluated last.
+void refresh(const Problem& problem, Energies& energies, FemWork& work)
+{
+    const auto& [model, loading, objective, contact] = problem;
+    if (contact) energies.contact += refresh_contact(*contact, work.x, work.g, work.contact);
+    if (!loading.pressures.empty())
+        energies.pressure += refresh_pressure(loading.pressures, work.x, work.g, work.pressure);
+    if (contact || !loading.pressures.empty())
+        for (const int v : loading.pins.vertices) work.g.col(v).setZero();
 }
 
 /// The decrement that the rounding of the positions alone makes: gradients are wrong by about eps |A_ii| |x_i|.
@@ -120,16 +143,29 @@ private:
     double share_ = 0.0;
 };
 
+/// Newton's matrix at work.x, whose stiffness is in work.K, into work.system().
+void set_system(const Problem& problem, FemWork& work)
+{
+    const auto& [model, loading, objective, contact] = problem;
+    assemble_system(model, objective.mass_weight + objective.damping_weight * model.damping.mass,
+                    objective.damping_weight * model.damping.stiffness, work);
+    if (!loading.pressures.empty()) add_pressure_stiffness(loading.pressures, work.x, work.pinned, work.A);
+    if (!contact) return;
+    collect_couplings(work.contact.pairs, work.A, work.couplings);
+    if (!work.couplings.empty()) copy_with_couplings(work.A, work.couplings, work.coupled);
+    set_contact_stiffness(*contact, work.x, work.contact);
+    add_contact_stiffness(work.contact.stiffness, work.pinned, work.system());
+}
+
 /// Newton's direction at work.x, whose stiffness is in work.K, into work.d.
-SolveStatus find_direction(const FemModel& model, const Objective& objective, const NewtonOptions& newton,
+SolveStatus find_direction(const Problem& problem, const NewtonOptions& newton,
                            const Regularisation& regularisation, bool pins_move, SolveReport& report,
                            FemWork& work)
 {
-    assemble_system(model, objective.mass_weight + objective.damping_weight * model.damping.mass,
-                    objective.damping_weight * model.damping.stiffness, work);
-    regularisation.apply(work.A);
+    set_system(problem, work);
+    regularisation.apply(work.system());
     report.regularisation = std::max(report.regularisation, regularisation.share());
-    set_right_hand_side(model, objective, pins_move, work);
+    set_right_hand_side(problem.model, problem.objective, pins_move, work);
     return solve_linear(newton, report, work);
 }
 
@@ -142,20 +178,37 @@ void move_pins(const Loading& loading, FemWork& work)
 }
 
 /// Moves work.x by the largest of d, d/2, d/4 ... that lowers Phi enough (Armijo). False when none does.
-bool line_search(const FemModel& model, const Loading& loading, const Objective& objective, double decrement,
-                 Energies& energies, FemWork& work)
+bool line_search(const Problem& problem, double decrement, Energies& energies, FemWork& work)
 {
     double share = 1.0;
     for (int halving = 0; halving < 20; ++halving, share *= 0.5) {
         flat(work.x_trial) = flat(work.x) + share * work.d;
-        const Energies trial = evaluate(model, loading, objective, work.x_trial, work.g_trial, work);
+        const Energies trial = evaluate(problem, work.x_trial, work.g_trial, work);
         if (!(trial.phi() <= energies.phi() - 1e-4 * share * decrement + energies.noise())) continue;
         work.x.swap(work.x_trial);
         work.g.swap(work.g_trial);
         energies = trial;
         return true;
     }
+    if (problem.contact) energies = evaluate(problem, work.x, work.g, work); // what touches at x again
     return false;
+}
+
+/// At work.start, with nothing frozen.
+void begin(const Problem& problem, FemWork& work)
+{
+    work.x = work.start;
+    work.x_trial.resize(3, problem.model.vertex_count());
+    work.couplings.clear();
+    if (problem.contact) begin_contact(*problem.contact, work.x, work.pinned, work.contact);
+    if (!problem.loading.pressures.empty()) begin_pressure(problem.loading.pressures, work.x, work.pressure);
+}
+
+ContactReport finish(const Problem& problem, FemWork& work)
+{
+    if (problem.contact) return finish_contact(*problem.contact, work.x, work.contact, work.friction);
+    clear(work.friction);
+    return {};
 }
 
 bool use_cholesky(const NewtonOptions& newton, Index unknowns)
@@ -187,6 +240,12 @@ const char* to_string(SolveStatus status)
         return "met a number that is not finite";
     }
     return "";
+}
+
+std::optional<ContactScene> contact_scene(const Loading& loading, const FrictionState& friction)
+{
+    if (!loading.contact || (loading.obstacles.empty() && !loading.contact->self)) return {};
+    return ContactScene{*loading.contact, loading.obstacles, friction};
 }
 
 void prepare_loading(const FemModel& model, const Loading& loading, const Points& x, FemWork& work)
@@ -239,8 +298,8 @@ void assemble_system(const FemModel& model, double m, double k, FemWork& work)
 
 SolveStatus solve_linear(const NewtonOptions& newton, SolveReport& report, FemWork& work)
 {
-    if (use_cholesky(newton, work.A.cols())) {
-        const FactorStatus factor = work.cholesky.factorise(work.A);
+    if (use_cholesky(newton, work.rhs.size())) {
+        const FactorStatus factor = work.cholesky.factorise(work.system());
         if (factor == FactorStatus::NotPositiveDefinite) return SolveStatus::NotPositiveDefinite;
         if (factor == FactorStatus::NotFinite) return SolveStatus::NotFinite;
         work.d = work.rhs;
@@ -248,10 +307,10 @@ SolveStatus solve_linear(const NewtonOptions& newton, SolveReport& report, FemWo
         return SolveStatus::Converged;
     }
     if (!work.preconditioner)
-        work.preconditioner.emplace(work.A);
+        work.preconditioner.emplace(work.system());
     else
-        work.preconditioner->compute(work.A);
-    const auto A = [&](const VecX& x, VecX& y) { multiply_symmetric(work.A, x, y); };
+        work.preconditioner->compute(work.system());
+    const auto A = [&](const VecX& x, VecX& y) { multiply_symmetric(work.system(), x, y); };
     work.d.setZero(work.rhs.size());
     const CgReport cg = conjugate_gradient(A, *work.preconditioner, work.rhs, newton.cg, work.d, work.cg);
     report.linear_iterations += cg.iterations;
@@ -260,21 +319,23 @@ SolveStatus solve_linear(const NewtonOptions& newton, SolveReport& report, FemWo
     return SolveStatus::Converged; // at its limit of iterations the iterate still is a way down
 }
 
-SolveReport minimise(const FemModel& model, const Loading& loading, const Objective& objective,
-                     const NewtonOptions& newton, FemWork& work)
+SolveReport minimise(const FemModel& model, const Loading& loading, const FrictionState& friction,
+                     const Objective& objective, const NewtonOptions& newton, FemWork& work)
 {
     require_usable(newton);
+    const Problem problem{model, loading, objective, contact_scene(loading, friction)};
     SolveReport report;
     const auto finished = [&](SolveStatus status) {
         report.status = status;
+        if (report.converged()) report.contact = finish(problem, work);
         return report;
     };
     bool pins_move = work.pin_step.cwiseAbs().maxCoeff() > 0.0;
-    work.x = work.start;
-    work.x_trial.resize(3, model.vertex_count());
+    begin(problem, work);
     elastic_hessian(model, work.x, Definiteness::Projected, work.K, work.elastic);
     if (objective.damping_weight * model.damping.stiffness > 0.0) work.K_lag = work.K;
-    Energies energies = evaluate(model, loading, objective, work.x, work.g, work);
+    Energies energies = evaluate(problem, work.x, work.g, work);
+    refresh(problem, energies, work);
     Regularisation regularisation;
     double fall = 0.0; // of Phi in the first step that worked
 
@@ -283,8 +344,7 @@ SolveReport minimise(const FemModel& model, const Loading& loading, const Object
         if (report.iterations > 0)
             elastic_hessian(model, work.x, Definiteness::Projected, work.K, work.elastic);
         ++report.iterations;
-        const SolveStatus linear =
-            find_direction(model, objective, newton, regularisation, pins_move, report, work);
+        const SolveStatus linear = find_direction(problem, newton, regularisation, pins_move, report, work);
         if (linear == SolveStatus::NotPositiveDefinite) {
             regularisation.raise();
             if (regularisation.exhausted()) return finished(linear);
@@ -295,7 +355,8 @@ SolveReport minimise(const FemModel& model, const Loading& loading, const Object
         // pins go to their targets, uphill if they must
         if (pins_move) {
             move_pins(loading, work);
-            energies = evaluate(model, loading, objective, work.x, work.g, work);
+            energies = evaluate(problem, work.x, work.g, work);
+            refresh(problem, energies, work);
             pins_move = false;
             continue;
         }
@@ -304,13 +365,13 @@ SolveReport minimise(const FemModel& model, const Loading& loading, const Object
         report.decrement = work.rhs.dot(work.d);
         if (!std::isfinite(report.decrement)) return finished(SolveStatus::NotFinite);
         const double phi = energies.phi();
-        const bool moved = line_search(model, loading, objective, report.decrement, energies, work);
+        const bool moved = line_search(problem, report.decrement, energies, work);
         if (fall == 0.0) fall = phi - energies.phi();
         const double scale = std::max(2.0 * fall, energies.scale());
         report.relative_decrement = report.decrement / std::max(scale, std::numeric_limits<double>::min());
 
         // stop
-        const double enough = std::max(newton.decrement * scale, rounding_decrement(work.A, work.x));
+        const double enough = std::max(newton.decrement * scale, rounding_decrement(work.system(), work.x));
         if (report.decrement <= enough && regularisation.negligible())
             return finished(SolveStatus::Converged);
         if (moved)
@@ -320,6 +381,7 @@ SolveReport minimise(const FemModel& model, const Loading& loading, const Object
         else
             regularisation.raise();
         if (regularisation.exhausted()) return finished(SolveStatus::LineSearchFailed);
+        refresh(problem, energies, work);
     }
     return report;
 }

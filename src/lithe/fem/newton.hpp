@@ -1,8 +1,12 @@
 #pragma once
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "lithe/contact/contact_potential.hpp"
 #include "lithe/fem/elasticity.hpp"
+#include "lithe/fem/follower_pressure.hpp"
+#include "lithe/fem/newton_matrix.hpp"
 #include "lithe/math/conjugate_gradient.hpp"
 #include "lithe/math/sparse_cholesky.hpp"
 
@@ -14,10 +18,13 @@ struct PinnedVertices {
     Points targets;            ///< a column for each: its position at the end of the step [m]
 };
 
-/// What acts on a body from outside during a step.
+/// What acts on a body from outside during a step. Spans and pointers must outlive the solve.
 struct Loading {
     Points force = {}; ///< 3 x n [N]; none when empty
     PinnedVertices pins = {};
+    std::span<const SurfacePressure> pressures = {}; ///< follow the surface while it moves
+    std::span<const Obstacle> obstacles = {};        ///< felt where `contact` is set
+    const ContactModel* contact = nullptr;           ///< how the body touches; none: it feels nothing
 };
 
 enum class LinearSolver {
@@ -52,6 +59,7 @@ struct [[nodiscard]] SolveReport {
     double decrement = 0.0;          ///< -g.d of the last iteration [J]
     double relative_decrement = 0.0; ///< the same as the share that is compared with the option
     double regularisation = 0.0;     ///< largest share of the diagonal that had to be added to get on
+    ContactReport contact = {};      ///< at the end of a solve that converged
 
     bool converged() const { return status == SolveStatus::Converged; }
 };
@@ -69,13 +77,21 @@ struct FemWork {
     Points start, pin_step, offset, product; ///< offset and product: scratch of the objective
     VecX d, rhs, flat, flat_product;
     std::vector<double> partial;
+    ContactWork contact;
+    FrictionState friction; ///< of the end of the step
+    PressureWork pressure;
+    Couplings couplings;  ///< of self-contact, beyond the pattern of A
+    SparseMatrix coupled; ///< A with them; used in its place where there are some
+
+    const SparseMatrix& system() const { return couplings.empty() ? A : coupled; }
+    SparseMatrix& system() { return couplings.empty() ? A : coupled; }
 };
 
 /// What one static solve or one step of an integrator minimises, with D = alpha M + beta K_lag:
 ///
-///   Phi(x) = c_M/2 |x - x_M|_M^2 + c_D/2 |x - x_D|_D^2 + Psi(x) - f.(x - x_start)
+///   Phi(x) = c_M/2 |x - x_M|_M^2 + c_D/2 |x - x_D|_D^2 + Psi(x) - f.(x - x_start) + Phi_contact(x) + Phi_p(x)
 ///
-/// Static: c_M = c_D = 0. Backward Euler and Newmark differ in the four numbers only (solve.cpp).
+/// Phi_contact and Phi_p are in contact_potential.hpp and follower_pressure.hpp. Static: c_M = c_D = 0. Backward Euler and Newmark differ in the four numbers only (solve.cpp).
 struct Objective {
     double mass_weight = 0.0;    ///< c_M [1/s^2]; x_M is work.mass_centre
     double damping_weight = 0.0; ///< c_D [1/s]; x_D is work.damping_centre
@@ -86,10 +102,15 @@ void prepare_loading(const FemModel& model, const Loading& loading, const Points
 
 /// Minimises Phi by Newton's method with projected Hessians and a backtracking line search, from work.start; the
 /// minimiser is in work.x. Pins move to their targets in the first iteration, with everything else following linearly.
-SolveReport minimise(const FemModel& model, const Loading& loading, const Objective& objective,
-                     const NewtonOptions& newton, FemWork& work);
+/// What contact and pressure freeze is renewed at every iterate, so that the decrement counts all of it. `friction` is
+/// that of the start of the step; that of its end is in work.friction.
+SolveReport minimise(const FemModel& model, const Loading& loading, const FrictionState& friction,
+                     const Objective& objective, const NewtonOptions& newton, FemWork& work);
 
-/// Solves work.A d = work.rhs into work.d, as `newton` says. A is the caller's; pinned rows must be those of I.
+/// What the body touches in a solve under this loading; nothing where it touches nothing.
+std::optional<ContactScene> contact_scene(const Loading& loading, const FrictionState& friction);
+
+/// Solves work.system() d = work.rhs into work.d, as `newton` says. Pinned rows must be those of I.
 SolveStatus solve_linear(const NewtonOptions& newton, SolveReport& report, FemWork& work);
 
 /// work.A = m M + k K_lag + K, with rows and columns of pinned vertices replaced by those of the identity.

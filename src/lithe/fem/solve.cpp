@@ -18,12 +18,27 @@ void require_fits(const FemModel& model, const FemState& state)
 SolveReport equilibrium(const FemModel& model, const Loading& loading, const NewtonOptions& newton,
                         const FemState& state, FemWork& work)
 {
-    if (loading.pins.vertices.empty())
-        throw InputError("a static solve needs pinned vertices; pin some, or make it dynamic");
+    if (loading.pins.vertices.empty() && !(loading.contact && !loading.obstacles.empty()))
+        throw InputError("a static solve needs pinned vertices or obstacles; pin some, or make it dynamic");
     require_fits(model, state);
     prepare_loading(model, loading, state.x, work);
     work.start = state.x;
-    return minimise(model, loading, {}, newton, work);
+    return minimise(model, loading, state.friction, {}, newton, work);
+}
+
+/// Adds to work.g what minimise adds, at state.x.
+void add_contact_and_pressure(const Loading& loading, const FemState& state, FemWork& work)
+{
+    if (const auto scene = contact_scene(loading, state.friction)) {
+        begin_contact(*scene, state.x, work.pinned, work.contact);
+        (void)add_contact_gradient(*scene, state.x, work.g, work.contact);
+        (void)refresh_contact(*scene, state.x, work.g, work.contact);
+    }
+    if (!loading.pressures.empty()) {
+        begin_pressure(loading.pressures, state.x, work.pressure);
+        (void)add_pressure_gradient(loading.pressures, state.x, work.g, work.pressure);
+        (void)refresh_pressure(loading.pressures, state.x, work.g, work.pressure);
+    }
 }
 
 } // namespace
@@ -34,6 +49,7 @@ SolveReport solve_static(const FemModel& model, const Loading& loading, const Ne
     const SolveReport report = equilibrium(model, loading, newton, state, work);
     if (!report.converged()) return report;
     state.x = work.x;
+    std::swap(state.friction, work.friction);
     state.v.setZero();
     state.a.setZero();
     return report;
@@ -48,6 +64,7 @@ SolveReport step_quasi_static(const FemModel& model, const Loading& loading, dou
     state.v = (work.x - state.x) / h;
     state.a.setZero();
     state.x = work.x;
+    std::swap(state.friction, work.friction);
     state.t += h;
     return report;
 }
@@ -61,11 +78,13 @@ SolveReport step_backward_euler(const FemModel& model, const Loading& loading, d
     work.start = state.x;
     work.mass_centre = state.x + h * state.v; // where inertia alone would go
     work.damping_centre = state.x;
-    const SolveReport report = minimise(model, loading, {1.0 / (h * h), 1.0 / h}, newton, work);
+    const SolveReport report =
+        minimise(model, loading, state.friction, {1.0 / (h * h), 1.0 / h}, newton, work);
     if (!report.converged()) return report;
     state.a = (work.x - work.mass_centre) / (h * h);
     state.v = (work.x - state.x) / h;
     state.x = work.x;
+    std::swap(state.friction, work.friction);
     state.t += h;
     return report;
 }
@@ -85,12 +104,13 @@ SolveReport step_newmark(const FemModel& model, const Loading& loading, double h
     work.mass_centre = state.x + h * state.v + (0.5 - beta) * h * h * state.a;
     // v_1 = c_D (x_1 - x_D)
     work.damping_centre = work.mass_centre - (state.v + (1.0 - gamma) * h * state.a) / c_D;
-    const SolveReport report = minimise(model, loading, {c_M, c_D}, options.newton, work);
+    const SolveReport report = minimise(model, loading, state.friction, {c_M, c_D}, options.newton, work);
     if (!report.converged()) return report;
     work.offset = c_M * (work.x - work.mass_centre); // a_1
     state.v += h * ((1.0 - gamma) * state.a + gamma * work.offset);
     state.a = work.offset;
     state.x = work.x;
+    std::swap(state.friction, work.friction);
     state.t += h;
     return report;
 }
@@ -101,6 +121,7 @@ SolveReport set_acceleration(const FemModel& model, const Loading& loading, FemS
     prepare_loading(model, loading, state.x, work);
     (void)elastic_gradient(model, state.x, work.g, work.elastic);
     if (loading.force.size() > 0) work.g -= loading.force;
+    add_contact_and_pressure(loading, state, work);
     multiply_mass(model, state.v, work.product);
     work.g += model.damping.mass * work.product;
     elastic_hessian(model, state.x, Definiteness::Projected, work.K, work.elastic);
@@ -113,6 +134,7 @@ SolveReport set_acceleration(const FemModel& model, const Loading& loading, FemS
     for (const int v : loading.pins.vertices) work.g.col(v).setZero();
 
     work.K = model.pattern.zero;
+    work.couplings.clear();
     assemble_system(model, 1.0, 0.0, work);
     work.rhs = -Eigen::Map<const VecX>(work.g.data(), work.g.size());
     SolveReport report;

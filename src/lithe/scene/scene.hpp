@@ -62,15 +62,15 @@ using Selector = std::variant<AllSelector, BoxSelector, SphereSelector, ListSele
 
 /// [[body.region]]: another material for a part of the body.
 struct SceneRegion {
-    std::variant<int, ColorSelector> part; ///< label of the tets in the file, or colour of the vertices
-    SceneMaterial material;
+    std::variant<int, ColorSelector> part = {}; ///< label of the tets in the file, or colour of the vertices
+    SceneMaterial material = {};
     Place place = {};
 };
 
 /// [[body.pin]]: vertices that are held, or led along a motion. The pose is applied about `about`, on top of where the
 /// vertices are at the start.
 struct ScenePin {
-    Selector where;
+    Selector where = {};
     Keyframes<RigidPose> motion = RigidPose{};
     std::optional<Vec3> about = {};     ///< [m]; the middle of the pinned vertices when absent
     std::optional<double> release = {}; ///< from this time on they are free [s]
@@ -79,31 +79,31 @@ struct ScenePin {
 
 /// [[body.load]]
 struct SceneLoad {
-    Load load;
-    Selector where;
+    Load load = {};
+    Selector where = {};
     Keyframes<double> factor = 1.0; ///< of the load, over time
     Place place = {};
 };
 
 /// Where the surface of a body or an obstacle comes from.
 struct SceneSource {
-    std::variant<std::filesystem::path, std::string>
-        from;              ///< a file, relative paths resolved; or a shape (make_shape)
+    std::variant<std::filesystem::path, std::string> from =
+        {};                ///< a file, relative paths resolved; or a shape (make_shape)
     ReadOptions read = {}; ///< of the file
     Place place = {};
 };
 
 /// [[body]]
 struct SceneBody {
-    std::string name; ///< unique; "body", "body 2", ... when the file gives none
-    SceneSource source;
+    std::string name = {}; ///< unique; "body", "body 2", ... when the file gives none
+    SceneSource source = {};
     std::optional<Index> tets = {};       ///< how many, for a source without tets
     std::optional<double> cell = {};      ///< or how large their cells [m]; not both
     RigidPose placement = {};             ///< at the start
     Vec3 velocity = Vec3::Zero();         ///< at the start [m/s]
     Vec3 angular_velocity = Vec3::Zero(); ///< at the start, about the centre of mass [rad/s]
-    SceneMaterial material;
-    std::vector<SceneRegion> regions;
+    SceneMaterial material = {};
+    std::vector<SceneRegion> regions = {};
     MassKind mass = MassKind::Consistent;
     RayleighDamping damping = {.mass = 0.01, .stiffness = 0.001};
     double friction = 0.5; ///< Coulomb's coefficient of its surface, >= 0
@@ -111,16 +111,16 @@ struct SceneBody {
         {}; ///< of the penalty [Pa/m], > 0; chosen from the body when absent
     bool self_contact = false;
     std::optional<Vec3> color = {}; ///< sRGB
-    std::vector<ScenePin> pins;
-    std::vector<SceneLoad> loads;
+    std::vector<ScenePin> pins = {};
+    std::vector<SceneLoad> loads = {};
     Place place = {};
 };
 
 /// [[obstacle]]: rigid, at rest or on a path.
 struct SceneObstacle {
-    std::string name; ///< unique; "obstacle", "obstacle 2", ... when the file gives none
+    std::string name = {}; ///< unique; "obstacle", "obstacle 2", ... when the file gives none
     /// "plane", a simple shape ("sphere:radius=0.5": exact), any other shape or a file (by its distance field)
-    SceneSource source;
+    SceneSource source = {};
     std::optional<double> cell = {}; ///< of the distance field [m]
     Keyframes<RigidPose> path = RigidPose{};
     double friction = 0.5;

@@ -1,0 +1,595 @@
+#include <cmath>
+#include <fstream>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "lithe/core/suggest.hpp"
+#include "lithe/geometry/make_shape.hpp"
+#include "lithe/scene/scene.hpp"
+#include "lithe/scene/scene_keys.hpp"
+#include "lithe/scene/toml_reader.hpp"
+
+namespace lithe {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double degree = 3.14159265358979323846 / 180.0;
+
+constexpr int most_frames = 1'000'000;
+constexpr int most_substeps = 10'000;
+constexpr int most_iterations = 10'000;
+constexpr int most_tets = 100'000'000;
+constexpr std::size_t most_things = 10'000;  // bodies, and obstacles
+constexpr std::size_t most_keys = 1'000'000; // of one motion
+constexpr Range any_turn{-360'000.0, 360'000.0};
+
+// Keys that exclude each other.
+using Keys = std::string_view[];
+constexpr Keys sources = {"mesh", "shape"}, resolutions = {"tets", "cell"}, parts = {"label", "color"},
+               loads = {"force", "pressure", "wind"}, selectors = {"box", "sphere", "vertices", "color"};
+
+template <class T, std::size_t n>
+using Choices = std::array<std::pair<std::string_view, T>, n>;
+
+constexpr Choices<LinearSolver, 3> linear_solvers = {
+    {{"automatic", LinearSolver::Automatic},
+     {"cholesky", LinearSolver::Cholesky},
+     {"conjugate_gradient", LinearSolver::ConjugateGradient}}};
+constexpr Choices<UpAxis, 2> up_axes = {{{"y", UpAxis::Y}, {"z", UpAxis::Z}}};
+constexpr Choices<MassKind, 2> mass_kinds = {
+    {{"consistent", MassKind::Consistent}, {"lumped", MassKind::Lumped}}};
+
+Choices<Method, 4> methods()
+{
+    Choices<Method, 4> all = {{{"", Method::BackwardEuler},
+                               {"", Method::Newmark},
+                               {"", Method::QuasiStatic},
+                               {"", Method::Static}}};
+    for (auto& [name, method] : all) name = method_name(method);
+    return all;
+}
+
+/// Refuses a key that something else in the table leaves without effect.
+void require_use(const TableReader& t, std::string_view key, bool has_use, std::string_view belongs_to)
+{
+    if (t.has(key) && !has_use) t.fail_at(key, fmt::format("{} belongs to {}; remove it", key, belongs_to));
+}
+
+// ---- [time], [world], [solver]
+
+SceneTime read_time(TableReader t)
+{
+    SceneTime time;
+    const auto known_methods = methods();
+    std::optional<int> frames;
+    t.read("fps", time.fps, as::number(quantity::rate, from_to(1e-3, 1e6)));
+    t.read("substeps", time.substeps, as::integer(1, most_substeps));
+    t.read("frames", frames, as::integer(0, most_frames));
+    t.read("method", time.method, as::choice(known_methods));
+    t.read("newmark_beta", time.newmark_beta,
+           as::number(quantity::number, {.low = 0.0, .high = 0.5, .low_end = Range::End::Open}));
+    t.read("newmark_gamma", time.newmark_gamma, as::number(quantity::number, from_to(0.5, 1.0)));
+    t.finish();
+    for (const char* key : {"newmark_beta", "newmark_gamma"})
+        require_use(t, key, time.method == Method::Newmark, "method = \"newmark\"");
+    time.frames = frames.value_or(time.method == Method::Static ? 1 : time.frames);
+    return time;
+}
+
+Vec3 read_gravity(TableReader t)
+{
+    Vec3 gravity = Scene().gravity;
+    t.read("gravity", gravity, as::vector(quantity::acceleration));
+    t.finish();
+    return gravity;
+}
+
+NewtonOptions read_solver(TableReader t)
+{
+    NewtonOptions solver;
+    t.read("tolerance", solver.decrement, as::number(quantity::number, inside(0.0, 1.0)));
+    t.read("max_iterations", solver.max_iterations, as::integer(1, most_iterations));
+    t.read("linear", solver.linear_solver, as::choice(linear_solvers));
+    t.finish();
+    return solver;
+}
+
+// ---- materials
+
+MaterialKind read_kind(const TomlValue& value)
+{
+    std::vector<std::string_view> names;
+    for (const MaterialKind kind : material_kinds()) names.push_back(material_name(kind));
+    return material_kinds()[value.choice(names)];
+}
+
+SceneMaterial read_material_table(TableReader t)
+{
+    SceneMaterial material;
+    material.place = t.place();
+    t.read("kind", material.kind, read_kind);
+    t.read("young", material.young, as::number(quantity::pressure, above(0.0)));
+    t.read("poisson", material.poisson, as::number(quantity::number, inside(-1.0, 0.5)));
+    t.read("density", material.density, as::number(quantity::density, above(0.0)));
+    t.read("mooney_ratio", material.mooney_ratio, as::number(quantity::number, at_least(0.0)));
+    t.read("limit_stretch", material.limit_stretch, as::number(quantity::number, above(1.0)));
+    t.finish();
+    require_use(t, "mooney_ratio", material.kind == MaterialKind::MooneyRivlin, "kind = \"mooney_rivlin\"");
+    require_use(t, "limit_stretch", material.kind == MaterialKind::ArrudaBoyce, "kind = \"arruda_boyce\"");
+    return material;
+}
+
+using MaterialTable = std::map<std::string, SceneMaterial, std::less<>>;
+
+MaterialTable read_materials(TableReader t)
+{
+    MaterialTable materials;
+    for (const TomlValue& entry : t.entries()) {
+        if (!entry.is_table())
+            entry.fail("is not a material; name the table, as in [material.rubber], and the body: material = "
+                       "\"rubber\"");
+        materials.emplace(entry.name(),
+                          read_material_table(entry.table(fmt::format("[material.{}]", entry.name()))));
+    }
+    return materials;
+}
+
+/// The name of a [material.NAME] or of a kind, or a table.
+SceneMaterial read_material(const TomlValue& value, const MaterialTable& materials)
+{
+    if (!value.is_text()) {
+        if (!value.is_table()) value.fail_type("the name of a material or a table");
+        return read_material_table(value.table("", "material"));
+    }
+    const std::string name = value.text();
+    if (const auto found = materials.find(name); found != materials.end()) return found->second;
+    std::vector<std::string> names;
+    for (const auto& [known, material] : materials) names.push_back(known);
+    for (const MaterialKind kind : material_kinds()) {
+        if (material_name(kind) == name) return {.kind = kind, .place = value.place()};
+        names.emplace_back(material_name(kind));
+    }
+    value.fail(fmt::format("is no material; there is no [material.{}] and no such kind{}", name,
+                           did_you_mean(name, names)));
+}
+
+// ---- where things are
+
+/// Angles about the fixed axes [rad], x first, then y, then z.
+Quat rotation_of(const Vec3& angles)
+{
+    return Eigen::AngleAxisd(angles[2], Vec3::UnitZ()) * Eigen::AngleAxisd(angles[1], Vec3::UnitY()) *
+           Eigen::AngleAxisd(angles[0], Vec3::UnitX());
+}
+
+/// A pose as people write it.
+struct WrittenPose {
+    Vec3 translation = Vec3::Zero(); ///< [m]
+    Vec3 angles = Vec3::Zero();      ///< [rad]
+    RigidPose pose() const { return {rotation_of(angles), translation}; }
+};
+
+void read_pose(TableReader& t, std::string_view translation, WrittenPose& pose)
+{
+    t.read(translation, pose.translation, as::vector(quantity::length));
+    t.read("rotation", pose.angles, as::vector(quantity::angle, any_turn));
+}
+
+/// Poses over time whose angles are interpolated as written: turns of more than a quarter are cut into smaller ones,
+/// since Keyframes goes the short way round, and the way of a whole turn would be none.
+class MotionBuilder {
+public:
+    void add(double time, const WrittenPose& next)
+    {
+        if (!times_.empty()) add_pieces(time, next);
+        push(time, next);
+        last_ = next;
+    }
+    std::size_t size() const { return times_.size(); }
+    double last_time() const { return times_.back(); }
+    Keyframes<RigidPose> build() && { return {std::move(times_), std::move(poses_)}; }
+
+private:
+    void add_pieces(double time, const WrittenPose& next)
+    {
+        constexpr double quarter = 90.0 * degree * (1.0 + 1e-9); // 90 written is not more than a quarter
+        const double turn = (next.angles - last_.angles).cwiseAbs().maxCoeff();
+        const int pieces = std::max(1, static_cast<int>(std::ceil(turn / quarter)));
+        const double time_0 = times_.back();
+        for (int i = 1; i < pieces; ++i) {
+            const double s = static_cast<double>(i) / pieces, t = interpolated(time_0, time, s);
+            if (t <= times_.back() || t >= time) continue; // shorter than the digits of time
+            push(t, {interpolated(last_.translation, next.translation, s),
+                     interpolated(last_.angles, next.angles, s)});
+        }
+    }
+    void push(double time, const WrittenPose& pose)
+    {
+        times_.push_back(time);
+        poses_.push_back(pose.pose());
+    }
+
+    std::vector<double> times_;
+    std::vector<RigidPose> poses_;
+    WrittenPose last_;
+};
+
+void require_rising(const TomlValue& time, double value, double before)
+{
+    if (value <= before) time.fail(fmt::format("must be after the time before it, {} s", before));
+}
+
+/// [{time, TRANSLATION, rotation}, ...]; what an entry leaves out is as in `rest`.
+Keyframes<RigidPose> read_motion(const TomlValue& value, std::string_view translation,
+                                 const WrittenPose& rest)
+{
+    MotionBuilder motion;
+    for (TableReader& t : value.tables()) {
+        WrittenPose pose = rest;
+        const auto time = t.find("time");
+        read_pose(t, translation, pose);
+        t.finish();
+        t.require("time");
+        const double seconds = time->number(quantity::time, {});
+        if (motion.size() > 0) require_rising(*time, seconds, motion.last_time());
+        motion.add(seconds, pose);
+        if (motion.size() > most_keys)
+            t.fail(fmt::format("the motion turns too often; at most {} quarter turns and keys", most_keys));
+    }
+    if (motion.size() == 0) value.fail("needs at least one entry, as in [{time = 0}]");
+    return std::move(motion).build();
+}
+
+/// A number, or [[time, factor], ...].
+Keyframes<double> read_factor(const TomlValue& value)
+{
+    const std::string wanted = "a number or pairs of time and factor, as in [[0, 0], [1, 1]]";
+    if (!value.is_list()) {
+        if (value.is_text() || value.is_table()) value.fail_type(wanted);
+        return value.number(quantity::number, {});
+    }
+    std::vector<double> times, factors;
+    for (const TomlValue& entry : value.list(wanted)) {
+        const std::vector<TomlValue> pair = entry.list("a pair of time and factor, as in [1, 0.5]");
+        if (pair.size() != 2) entry.fail_type("a pair of time and factor, as in [1, 0.5]");
+        const double time = pair[0].number(quantity::time, {});
+        if (!times.empty()) require_rising(pair[0], time, times.back());
+        times.push_back(time);
+        factors.push_back(pair[1].number(quantity::number, {}));
+    }
+    if (times.empty()) value.fail("needs at least one pair, as in [[0, 1]]");
+    return {std::move(times), std::move(factors)};
+}
+
+// ---- which vertices
+
+BoxSelector read_box(const TomlValue& value)
+{
+    const std::string wanted = "two corners, as in [[0, 0, 0], [1, 1, 1]]";
+    const std::vector<TomlValue> corners = value.list(wanted);
+    if (corners.size() != 2) value.fail_type(wanted);
+    const Range side{.infinity = Range::Infinity::Allow};
+    const BoxSelector box{corners[0].vector(quantity::length, side),
+                          corners[1].vector(quantity::length, side)};
+    if ((box.low.array() > box.high.array()).any())
+        corners[1].fail("must not be below the first corner in x, y or z");
+    return box;
+}
+
+SphereSelector read_sphere(const TomlValue& value)
+{
+    TableReader t = value.table();
+    SphereSelector sphere{Vec3::Zero(), 0.0};
+    t.read("centre", sphere.centre, as::vector(quantity::length));
+    t.read("radius", sphere.radius, as::number(quantity::length, above(0.0)));
+    t.finish();
+    t.require("centre");
+    t.require("radius");
+    return sphere;
+}
+
+ListSelector read_vertices(const TomlValue& value)
+{
+    ListSelector list;
+    for (const TomlValue& vertex : value.list("a list of vertices, as in [0, 5, 7]"))
+        list.vertices.push_back(vertex.integer(0, std::numeric_limits<int>::max()));
+    if (list.vertices.empty()) value.fail("must name at least one vertex");
+    return list;
+}
+
+ColorSelector read_color_selector(TableReader& t)
+{
+    ColorSelector color{Vec3::Zero(), 0.05};
+    t.read("color", color.color, as::color());
+    t.read("tolerance", color.tolerance, as::number(quantity::number, from_to(0.0, 1.0)));
+    return color;
+}
+
+/// Reads the keys of a selector. The caller has finished the table before it asks how many of them there are.
+Selector read_selector(TableReader& t)
+{
+    Selector where = AllSelector{};
+    const ColorSelector color = read_color_selector(t);
+    t.read("box", where, read_box);
+    t.read("sphere", where, read_sphere);
+    t.read("vertices", where, read_vertices);
+    if (t.has("color")) where = color;
+    return where;
+}
+
+void require_tolerance_use(const TableReader& t)
+{
+    require_use(t, "tolerance", t.has("color"), "color");
+}
+
+// ---- parts of bodies
+
+SceneRegion read_region(TableReader t, const MaterialTable& materials)
+{
+    SceneRegion region{.place = t.place()};
+    const ColorSelector color = read_color_selector(t);
+    t.read("label", region.part,
+           as::integer(std::numeric_limits<int>::min(), std::numeric_limits<int>::max()));
+    t.read("material", region.material, [&](const TomlValue& v) { return read_material(v, materials); });
+    t.finish();
+    if (t.one_of(parts) == "color") region.part = color;
+    require_tolerance_use(t);
+    t.require("material");
+    return region;
+}
+
+ScenePin read_pin(TableReader t)
+{
+    ScenePin pin{.where = read_selector(t), .place = t.place()};
+    t.read("motion", pin.motion, [](const TomlValue& v) { return read_motion(v, "translation", {}); });
+    t.read("about", pin.about, as::vector(quantity::length));
+    t.read("release", pin.release, as::number(quantity::time, at_least(0.0)));
+    t.finish();
+    (void)t.one_of(selectors);
+    require_tolerance_use(t);
+    require_use(t, "about", t.has("motion"), "motion");
+    return pin;
+}
+
+SceneLoad read_load(TableReader t)
+{
+    SceneLoad load{.where = read_selector(t), .place = t.place()};
+    WindLoad wind;
+    t.read("force", load.load, [](const TomlValue& v) { return ForceLoad{v.vector(quantity::force, {})}; });
+    t.read("pressure", load.load,
+           [](const TomlValue& v) { return PressureLoad{v.number(quantity::pressure, {})}; });
+    t.read("wind", wind.velocity, as::vector(quantity::speed));
+    t.read("air_density", wind.air_density, as::number(quantity::density, above(0.0)));
+    t.read("drag", wind.drag, as::number(quantity::number, at_least(0.0)));
+    t.read("factor", load.factor, read_factor);
+    t.finish();
+    if (t.one_of(loads) == "wind") load.load = wind;
+    for (const char* key : {"air_density", "drag"}) require_use(t, key, t.has("wind"), "wind");
+    (void)t.at_most_one_of(selectors);
+    require_tolerance_use(t);
+    return load;
+}
+
+RayleighDamping read_damping(const TomlValue& value)
+{
+    TableReader t = value.table();
+    RayleighDamping damping = SceneBody().damping;
+    t.read("mass", damping.mass, as::number(quantity::rate, at_least(0.0)));
+    t.read("stiffness", damping.stiffness, as::number(quantity::time, at_least(0.0)));
+    t.finish();
+    return damping;
+}
+
+// ---- bodies and obstacles
+
+/// Reads the [[body]] and [[obstacle]] tables of one scene.
+class SceneReader {
+public:
+    explicit SceneReader(TomlDocument& document) : document_(document) {}
+
+    Scene read();
+
+private:
+    SceneBody read_body(TableReader t);
+    SceneObstacle read_obstacle(TableReader t);
+    SceneSource read_source(TableReader& t) const;
+    fs::path read_mesh(const TomlValue& value) const;
+    std::string read_shape(const TomlValue& value) const;
+    fs::path resolved(const TomlValue& value) const;
+    std::string read_name(const TomlValue& value);
+    template <class Things>
+    void name_the_rest(Things& things, const std::string& kind);
+
+    TomlDocument& document_;
+    MaterialTable materials_;
+    std::map<std::string, Place, std::less<>> names_;
+};
+
+/// A path that begins at the folder of the scene. The file must be there.
+fs::path SceneReader::resolved(const TomlValue& value) const
+{
+    const fs::path path = (document_.name().parent_path() / value.text()).lexically_normal();
+    std::error_code ignored;
+    if (!fs::exists(path, ignored))
+        value.fail(fmt::format("is not there; looked for {}", in_quotes(path.string())));
+    if (!fs::is_regular_file(path, ignored)) value.fail("is not a file");
+    return path;
+}
+
+fs::path SceneReader::read_mesh(const TomlValue& value) const
+{
+    const fs::path path = value.text();
+    try {
+        (void)format_of(path);
+    } catch (const InputError& error) {
+        throw InputError(value.place(), error.what());
+    }
+    return resolved(value);
+}
+
+/// The shape, made as coarsely as can be to see that it can be made.
+std::string SceneReader::read_shape(const TomlValue& value) const
+{
+    std::string shape = value.text();
+    if (shape.ends_with(".shape")) shape = resolved(value).string();
+    if (shape == "plane") return shape;
+    try {
+        Progress silent;
+        if (!find_shape_model(shape)) (void)make_shape(shape, 1e6, silent);
+    } catch (const InputError& error) {
+        throw InputError(value.place(), error.what());
+    }
+    return shape;
+}
+
+SceneSource SceneReader::read_source(TableReader& t) const
+{
+    SceneSource source;
+    t.read("mesh", source.from, [&](const TomlValue& v) { return read_mesh(v); });
+    t.read("shape", source.from, [&](const TomlValue& v) { return read_shape(v); });
+    t.read("scale", source.read.scale, as::number(quantity::number, above(0.0)));
+    t.read("up", source.read.up, as::choice(up_axes));
+    return source;
+}
+
+/// Once all keys are read: one source, and no key without effect.
+void check_source(const TableReader& t, SceneSource& source)
+{
+    source.place = t.place(t.one_of(sources));
+    for (const char* key : {"scale", "up"}) require_use(t, key, t.has("mesh"), "mesh");
+}
+
+std::string SceneReader::read_name(const TomlValue& value)
+{
+    std::string name = value.text();
+    const auto [known, fresh] = names_.emplace(name, value.place());
+    if (!fresh) value.fail(fmt::format("is taken: line {} has that name too", known->second.line));
+    return name;
+}
+
+/// "body", "body 2", ..., passing over names that the file gives to others.
+template <class Things>
+void SceneReader::name_the_rest(Things& things, const std::string& kind)
+{
+    int number = 1;
+    for (auto& thing : things)
+        while (thing.name.empty()) {
+            std::string name = number == 1 ? kind : fmt::format("{} {}", kind, number);
+            if (names_.emplace(name, thing.place).second) thing.name = std::move(name);
+            ++number;
+        }
+}
+
+SceneBody SceneReader::read_body(TableReader t)
+{
+    SceneBody body{.place = t.place()};
+    WrittenPose placement;
+    t.read("name", body.name, [&](const TomlValue& v) { return read_name(v); });
+    body.source = read_source(t);
+    t.read("tets", body.tets, as::integer(1, most_tets));
+    t.read("cell", body.cell, as::number(quantity::length, above(0.0)));
+    read_pose(t, "position", placement);
+    t.read("velocity", body.velocity, as::vector(quantity::speed));
+    t.read("angular_velocity", body.angular_velocity, as::vector(quantity::angular_speed));
+    t.read("material", body.material, [&](const TomlValue& v) { return read_material(v, materials_); });
+    t.read("mass", body.mass, as::choice(mass_kinds));
+    t.read("damping", body.damping, read_damping);
+    t.read("friction", body.friction, as::number(quantity::number, at_least(0.0)));
+    t.read("contact_stiffness", body.contact_stiffness, as::number(quantity::contact_stiffness, above(0.0)));
+    t.read("self_contact", body.self_contact, as::boolean());
+    t.read("color", body.color, as::color());
+    for (TableReader& region : t.tables("region")) body.regions.push_back(read_region(region, materials_));
+    for (TableReader& pin : t.tables("pin")) body.pins.push_back(read_pin(pin));
+    for (TableReader& load : t.tables("load")) body.loads.push_back(read_load(load));
+    t.finish();
+    check_source(t, body.source);
+    if (const auto* shape = std::get_if<std::string>(&body.source.from); shape && *shape == "plane")
+        t.fail_at("shape", "a body cannot be a plane; use a box, or an [[obstacle]]");
+    (void)t.at_most_one_of(resolutions);
+    body.placement = placement.pose();
+    return body;
+}
+
+/// Shapes that are touched exactly; others and files by a distance field, which has cells.
+bool has_distance_field(const SceneSource& source)
+{
+    const auto* shape = std::get_if<std::string>(&source.from);
+    if (shape == nullptr) return true;
+    const std::string_view name = std::string_view(*shape).substr(0, shape->find(':'));
+    constexpr std::string_view exact[] = {"plane", "box", "beam", "sphere", "capsule", "cylinder"};
+    return std::find(std::begin(exact), std::end(exact), name) == std::end(exact);
+}
+
+SceneObstacle SceneReader::read_obstacle(TableReader t)
+{
+    SceneObstacle obstacle{.place = t.place()};
+    WrittenPose placement;
+    t.read("name", obstacle.name, [&](const TomlValue& v) { return read_name(v); });
+    obstacle.source = read_source(t);
+    t.read("cell", obstacle.cell, as::number(quantity::length, above(0.0)));
+    read_pose(t, "position", placement);
+    obstacle.path = placement.pose();
+    t.read("path", obstacle.path, [&](const TomlValue& v) { return read_motion(v, "position", placement); });
+    t.read("friction", obstacle.friction, as::number(quantity::number, at_least(0.0)));
+    t.read("color", obstacle.color, as::color());
+    t.finish();
+    check_source(t, obstacle.source);
+    require_use(t, "cell", has_distance_field(obstacle.source),
+                "meshes, tori and characters, whose distances are kept in cells");
+    return obstacle;
+}
+
+Scene SceneReader::read()
+{
+    Scene scene;
+    scene.file = document_.name();
+    TableReader t = document_.root();
+    t.read("title", scene.title, as::text());
+    t.read("time", scene.time, [](const TomlValue& v) { return read_time(v.table()); });
+    t.read("world", scene.gravity, [](const TomlValue& v) { return read_gravity(v.table()); });
+    t.read("solver", scene.solver, [](const TomlValue& v) { return read_solver(v.table()); });
+    t.read("material", materials_, [](const TomlValue& v) { return read_materials(v.table()); });
+    std::vector<TableReader> bodies = t.tables("body"), obstacles = t.tables("obstacle");
+    t.finish();
+    if (bodies.empty()) t.fail("a scene needs at least one [[body]]");
+    if (std::max(bodies.size(), obstacles.size()) > most_things)
+        t.fail(fmt::format("a scene holds at most {} bodies and {} obstacles", most_things, most_things));
+    for (TableReader& body : bodies) scene.bodies.push_back(read_body(body));
+    for (TableReader& obstacle : obstacles) scene.obstacles.push_back(read_obstacle(obstacle));
+    name_the_rest(scene.bodies, "body");
+    name_the_rest(scene.obstacles, "obstacle");
+    return scene;
+}
+
+} // namespace
+
+Scene parse_scene(std::string_view text, const fs::path& name)
+{
+    std::set<std::string> keys;
+    return parse_scene(text, name, keys);
+}
+
+Scene parse_scene(std::string_view text, const fs::path& name, std::set<std::string>& keys)
+{
+    TomlDocument document(text, name);
+    Scene scene = SceneReader(document).read();
+    keys.insert(document.asked().begin(), document.asked().end());
+    return scene;
+}
+
+Scene read_scene(const fs::path& file)
+{
+    std::error_code ignored;
+    if (fs::is_directory(file, ignored)) throw InputError({file}, "is a folder; name a scene file");
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream) throw InputError({file}, "cannot be opened; check the path");
+    std::string text(largest_toml_file + 1, '\0'); // one more than is read: enough to see that it is too much
+    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(stream.gcount()));
+    return parse_scene(text, file);
+}
+
+} // namespace lithe
