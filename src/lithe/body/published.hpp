@@ -26,6 +26,23 @@ struct Published {
     Points node_velocities = {}; ///< in world axes [m/s]
 };
 
+inline Points in_world(const RigidPose& frame, const Points& X)
+{
+    return (frame.rotation.toRotationMatrix() * X).colwise() + frame.translation;
+}
+
+/// The vertices of the surface in the world. [m]
+inline Points surface_in_world(const Shown& shown, const Published& now)
+{
+    return in_world(now.frame, now.positions.cols() > 0 ? now.positions : shown.surface.vertices);
+}
+
+/// The vertices of the volume in the world. [m]
+inline Points nodes_in_world(const Shown& shown, const Published& now)
+{
+    return in_world(now.frame, now.nodes.cols() > 0 ? now.nodes : shown.volume.vertices);
+}
+
 /// All bodies at one moment, in the order in which they were shown.
 struct Frame {
     int number = 0; ///< 0 is the start

@@ -1,0 +1,57 @@
+#include "lithe/scene/export_recording.hpp"
+
+#include <algorithm>
+
+#include "lithe/core/error.hpp"
+
+namespace lithe::exporting {
+
+bool moves(const std::vector<RigidPose>& poses)
+{
+    return std::ranges::any_of(poses, [&](const RigidPose& pose) {
+        return pose.translation != poses[0].translation ||
+               pose.rotation.coeffs() != poses[0].rotation.coeffs();
+    });
+}
+
+Points3f world_positions(const RecordedBody& body, std::size_t frame)
+{
+    const RigidPose& pose = body.poses[frame];
+    const Mat3 R = pose.rotation.toRotationMatrix();
+    const Points X = body.deforms() ? body.positions[frame].cast<double>() : body.shown.surface.vertices;
+    return ((R * X).colwise() + pose.translation).cast<float>();
+}
+
+void RecordingSink::begin(const std::vector<Shown>& bodies, double fps)
+{
+    LITHE_ASSERT(recording_.bodies.empty());
+    recording_.fps = require_positive("fps", fps);
+    recording_.names = plain_names(bodies);
+    for (const Shown& shown : bodies) {
+        recording_.bodies.push_back({.shown = shown});
+        recording_.bodies.back().shown.volume = {};
+    }
+}
+
+void RecordingSink::frame(const Frame& frame)
+{
+    LITHE_ASSERT(frame.bodies.size() == recording_.bodies.size());
+    for (std::size_t b = 0; b < frame.bodies.size(); ++b) {
+        RecordedBody& body = recording_.bodies[b];
+        const Published& now = frame.bodies[b];
+        body.poses.push_back(now.frame);
+        if (body.shown.rigid || now.positions.cols() == 0) continue;
+        LITHE_ASSERT(now.positions.cols() == body.vertex_count());
+        body.positions.push_back(now.positions.cast<float>());
+        LITHE_ASSERT(body.positions.size() == body.poses.size()); // it deforms in all frames or in none
+    }
+    recording_.numbers.push_back(frame.number);
+    recording_.times.push_back(frame.t);
+}
+
+void RecordingSink::finish()
+{
+    if (recording_.frame_count() > 0 && !recording_.bodies.empty()) write();
+}
+
+} // namespace lithe::exporting

@@ -1,0 +1,38 @@
+#include "lithe/scene/exporter.hpp"
+
+#include "lithe/core/error.hpp"
+#include "lithe/core/suggest.hpp"
+#include "lithe/scene/export_formats.hpp"
+
+namespace lithe {
+namespace {
+
+/// The ending with A-Z made small.
+std::string ending_of(const std::filesystem::path& path)
+{
+    std::string ending = path.extension().string();
+    for (char& c : ending)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return ending;
+}
+
+} // namespace
+
+std::unique_ptr<FrameSink> make_exporter(const std::filesystem::path& target)
+{
+    if (target.empty()) throw InputError("the name of an output file is empty");
+    if (!target.has_filename()) return exporting::make_ply_exporter(target.parent_path());
+    const std::string ending = ending_of(target);
+    if (ending.empty()) return exporting::make_ply_exporter(target);
+    if (ending == ".glb") return exporting::make_glb_exporter(target);
+    if (ending == ".usda") return exporting::make_usda_exporter(target);
+    if (ending == ".pc2") return exporting::make_pc2_exporter(target);
+    if (ending == ".pvd") return exporting::make_pvd_exporter(target);
+    const std::vector<std::string> known = {".glb", ".usda", ".pc2", ".pvd"};
+    throw InputError({.file = target}, "has the unknown ending '" + ending +
+                                           "'; animations are .glb .usda .pc2 .pvd, or a folder (a name "
+                                           "without ending) for a .ply per frame" +
+                                           did_you_mean(ending, known));
+}
+
+} // namespace lithe
