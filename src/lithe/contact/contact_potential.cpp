@@ -21,6 +21,11 @@ const Obstacle& obstacle_of(const ContactScene& scene, int obstacle)
     return scene.obstacles[static_cast<std::size_t>(obstacle)];
 }
 
+double normal_force(const ContactScene& scene, const ObstacleContact& contact)
+{
+    return scene.model.stiffness * sample_of(scene, contact.sample).area * contact.depth;
+}
+
 void add_to_sample(const ContactSample& sample, const Vec3& value, Points& field)
 {
     for (int a = 0; a < sample.count; ++a)
@@ -54,28 +59,39 @@ Ball ball_around(const Points& x)
 }
 
 /// False only when the obstacle is clear of the ball.
-bool may_touch(const Obstacle& obstacle, const Ball& ball)
+bool may_touch(const Obstacle& obstacle, const RigidPose& pose, const Ball& ball)
 {
-    const Vec3 centre = obstacle.pose_1.apply_inverse(ball.centre);
+    const Vec3 centre = pose.apply_inverse(ball.centre);
     if (const auto* field = std::get_if<FieldShape>(obstacle.shape)) // its distances are too large far away
         return field->field.box().exteriorDistance(centre) <= ball.radius;
     return signed_distance(*obstacle.shape, centre).distance <= ball.radius;
 }
 
-/// The contacts of all samples with one obstacle, at its place at the end of the step.
-void find_contacts(const ContactScene& scene, int obstacle, const Points& x, ContactWork& work)
+/// The contacts of all samples with one obstacle at `pose`.
+void find_contacts(const ContactScene& scene, int obstacle, const RigidPose& pose, const Points& x,
+                   ContactWork& work)
 {
-    const Obstacle& solid = obstacle_of(scene, obstacle);
+    const RigidShape& shape = *obstacle_of(scene, obstacle).shape;
     parallel_for(static_cast<Index>(scene.model.samples.size()), 256, [&](Index i) {
         const auto s = static_cast<std::size_t>(i);
         if (work.ignored[s]) return;
-        const Vec3 p = solid.pose_1.apply_inverse(scene.model.samples[s].position(x));
-        work.distances[s] = signed_distance(*solid.shape, p);
+        work.distances[s] = signed_distance(shape, pose.apply_inverse(scene.model.samples[s].position(x)));
     });
     for (std::size_t s = 0; s < work.distances.size(); ++s)
         if (!work.ignored[s] && work.distances[s].distance < 0.0)
             work.contacts.push_back({static_cast<int>(s), obstacle, -work.distances[s].distance,
-                                     solid.pose_1.rotation * work.distances[s].normal});
+                                     pose.rotation * work.distances[s].normal});
+}
+
+/// All contacts, with the obstacles where they are at one end of the step.
+void find_contacts(const ContactScene& scene, RigidPose Obstacle::* pose, const Points& x, ContactWork& work)
+{
+    work.contacts.clear();
+    const Ball ball = ball_around(x);
+    for (const int obstacle : work.order) {
+        const Obstacle& solid = obstacle_of(scene, obstacle);
+        if (may_touch(solid, solid.*pose, ball)) find_contacts(scene, obstacle, solid.*pose, x, work);
+    }
 }
 
 /// Where the sample clings to the obstacle, in its frame: the remembered place, or for a new contact the one above
@@ -102,10 +118,10 @@ void set_rubbing(const ContactScene& scene, ContactWork& work)
         const Obstacle& obstacle = obstacle_of(scene, contact.obstacle);
         const double mu = combined_friction(scene.model.friction, obstacle.friction);
         if (mu == 0.0) continue;
-        const double stiffness = scene.model.stiffness * sample_of(scene, contact.sample).area;
         work.rubbing.push_back({contact.sample, contact.obstacle,
                                 obstacle.pose_1.apply(anchor_of(scene, contact, work)), contact.normal,
-                                mu * stiffness * contact.depth, stiffness});
+                                mu * normal_force(scene, contact),
+                                scene.model.stiffness * sample_of(scene, contact.sample).area});
     }
 }
 
@@ -117,39 +133,37 @@ Vec3 tangential_offset(const FrictionContact& contact, const Vec3& p)
 }
 
 /// Huber's function of |s|, with slope at most the limit.
-double add_friction(const ContactScene& scene, const FrictionContact& contact, double sign, const Points& x,
+double add_friction(const ContactScene& scene, const FrictionContact& contact, const Points& x,
                     Points& gradient)
 {
     const ContactSample& sample = sample_of(scene, contact.sample);
     const Vec3 s = tangential_offset(contact, sample.position(x));
     const double length = s.norm(), pull = contact.stiffness * length;
     if (pull <= contact.limit) {
-        add_to_sample(sample, sign * contact.stiffness * s, gradient);
-        return sign * 0.5 * pull * length;
+        add_to_sample(sample, contact.stiffness * s, gradient);
+        return 0.5 * pull * length;
     }
-    add_to_sample(sample, sign * contact.limit / length * s, gradient);
-    return sign * contact.limit * (length - 0.5 * contact.limit / contact.stiffness);
+    add_to_sample(sample, contact.limit / length * s, gradient);
+    return contact.limit * (length - 0.5 * contact.limit / contact.stiffness);
 }
 
-double add_pair(const SelfPair& pair, double sign, const Points& x, Points& gradient)
+double add_pair(const SelfPair& pair, const Points& x, Points& gradient)
 {
     const double depth = pair.offset(x).dot(pair.normal);
     if (depth <= 0.0) return 0.0;
-    const Vec3 force = sign * pair.stiffness * depth * pair.normal; // on v_p
+    const Vec3 force = pair.stiffness * depth * pair.normal; // on v_p
     gradient.col(pair.vertex) -= force;
     for (int a = 0; a < 3; ++a)
         gradient.col(pair.triangle[static_cast<std::size_t>(a)]) += pair.weights[a] * force;
-    return sign * 0.5 * pair.stiffness * depth * depth;
+    return 0.5 * pair.stiffness * depth * depth;
 }
 
-/// The energy of what is frozen, times `sign`, and its gradient.
-double add_frozen(const ContactScene& scene, double sign, const Points& x, Points& gradient,
-                  const ContactWork& work)
+/// The energy of what is frozen; adds its gradient.
+double add_frozen(const ContactScene& scene, const Points& x, Points& gradient, const ContactWork& work)
 {
     double energy = 0.0;
-    for (const FrictionContact& contact : work.rubbing)
-        energy += add_friction(scene, contact, sign, x, gradient);
-    for (const SelfPair& pair : work.pairs) energy += add_pair(pair, sign, x, gradient);
+    for (const FrictionContact& contact : work.rubbing) energy += add_friction(scene, contact, x, gradient);
+    for (const SelfPair& pair : work.pairs) energy += add_pair(pair, x, gradient);
     return energy;
 }
 
@@ -210,33 +224,47 @@ void begin_contact(const ContactScene& scene, const Points& x, std::span<const u
     work.contacts.reserve(samples.size());
     work.rubbing.reserve(samples.size());
     work.stiffness.reserve(2 * samples.size());
+
+    // what presses at the start, turned with its obstacle
+    find_contacts(scene, &Obstacle::pose_0, x, work);
+    for (ObstacleContact& contact : work.contacts) {
+        const Obstacle& obstacle = obstacle_of(scene, contact.obstacle);
+        contact.normal = obstacle.pose_1.rotation * (obstacle.pose_0.rotation.conjugate() * contact.normal);
+    }
+    set_rubbing(scene, work);
+    if (scene.model.self)
+        detect_self_contact(*scene.model.self, scene.model.stiffness, x, work.pairs, work.detection);
 }
 
 double add_contact_gradient(const ContactScene& scene, const Points& x, Points& gradient, ContactWork& work)
 {
-    work.contacts.clear();
-    const Ball ball = ball_around(x);
-    for (const int obstacle : work.order)
-        if (may_touch(obstacle_of(scene, obstacle), ball)) find_contacts(scene, obstacle, x, work);
+    find_contacts(scene, &Obstacle::pose_1, x, work);
     double energy = 0.0;
     for (const ObstacleContact& contact : work.contacts) {
         const ContactSample& sample = sample_of(scene, contact.sample);
-        const double N = scene.model.stiffness * sample.area * contact.depth;
+        const double N = normal_force(scene, contact);
         add_to_sample(sample, -N * contact.normal, gradient);
         energy += 0.5 * N * contact.depth;
     }
-    return energy + add_frozen(scene, 1.0, x, gradient, work);
+    return energy + add_frozen(scene, x, gradient, work);
 }
 
-double refresh_contact(const ContactScene& scene, const Points& x, Points& gradient, ContactWork& work)
+ContactChange refresh_contact(const ContactScene& scene, const Points& x, Points& gradient, ContactWork& work)
 {
-    const double before = add_frozen(scene, -1.0, x, gradient, work);
+    work.frozen.setZero(3, x.cols());
+    work.refrozen.setZero(3, x.cols());
+    const double before = add_frozen(scene, x, work.frozen, work);
     set_rubbing(scene, work);
     if (scene.model.self) {
         detect_self_contact(*scene.model.self, scene.model.stiffness, x, work.detected, work.detection);
         merge_pairs(work);
     }
-    return before + add_frozen(scene, 1.0, x, gradient, work);
+    const double after = add_frozen(scene, x, work.refrozen, work);
+    gradient += work.refrozen - work.frozen;
+    double force = work.frozen.squaredNorm() + work.refrozen.squaredNorm();
+    for (const ObstacleContact& contact : work.contacts) force += std::pow(normal_force(scene, contact), 2);
+    const double change = (work.refrozen - work.frozen).squaredNorm();
+    return {after - before, change > 0.0 ? std::sqrt(change / force) : 0.0};
 }
 
 void set_contact_stiffness(const ContactScene& scene, const Points& x, ContactWork& work)
@@ -271,8 +299,7 @@ ContactReport finish_contact(const ContactScene& scene, const Points& x, Contact
         report.penetration = std::max(report.penetration, depth);
         report.normal_force += force;
     };
-    for (const ObstacleContact& contact : work.contacts)
-        count(contact.depth, scene.model.stiffness * sample_of(scene, contact.sample).area * contact.depth);
+    for (const ObstacleContact& contact : work.contacts) count(contact.depth, normal_force(scene, contact));
     for (const SelfPair& pair : work.pairs)
         if (const double depth = pair.offset(x).dot(pair.normal); depth > 0.0)
             count(depth, pair.stiffness * depth);

@@ -50,6 +50,7 @@ struct ContactWork {
     std::vector<unsigned char> ignored;    ///< per sample: held by pins altogether
     Points start;                          ///< of the samples at the start of the step
     std::vector<SignedDistance> distances; ///< of the samples, from one obstacle
+    Points frozen, refrozen;               ///< gradients of what is frozen, before and after
     std::vector<SelfPair> detected, merged;
     SelfDetectionWork detection;
 };
@@ -66,22 +67,28 @@ struct ContactScene {
 ///
 ///   sum k A/2 max(0, -d)^2  +  sum k A H(|s|)  +  sum k_p/2 max(0, e)^2
 ///
-/// H is |s|^2/2 up to the cap mu N / (k A), and grows linearly beyond. See docs/contact.md. What is frozen (N and the normals of
-/// friction, the pairs) is renewed by `refresh_contact`, so that the functions below are a potential and its
-/// derivatives between two calls of it.
+/// H is |s|^2/2 up to the cap mu N / (k A), and grows linearly beyond. See docs/contact.md. N and the normals of friction
+/// and the pairs of self-contact are frozen, so that this is a potential; `refresh_contact` renews them.
 
-/// Starts a solve from positions x, with nothing frozen yet. `pinned` per vertex. Throws InputError for two obstacles
-/// with one key, one without a shape, or friction that is below zero or not finite.
+/// Starts a solve from positions x: friction begins with what presses at the start of the step. `pinned` per vertex.
+/// Throws InputError for two obstacles with one key, one without a shape, or friction that is below zero or not finite.
 void begin_contact(const ContactScene& scene, const Points& x, std::span<const unsigned char> pinned,
                    ContactWork& work);
 
 /// Finds what touches at x. Returns the energy [J] and adds its gradient.
 double add_contact_gradient(const ContactScene& scene, const Points& x, Points& gradient, ContactWork& work);
 
-/// Renews what is frozen, at the x of the last call of add_contact_gradient: returns the change of the energy and adds that
-/// of its gradient. Pairs of self-contact that are found stay for the rest of the solve: one that has opened pulls nothing,
-/// and closes again without a jump.
-double refresh_contact(const ContactScene& scene, const Points& x, Points& gradient, ContactWork& work);
+/// What renewing did.
+struct ContactChange {
+    double energy = 0.0; ///< [J]
+    double share = 0.0;  ///< of the forces of contact that are other now
+};
+
+/// Renews what is frozen, at the x of the last call of add_contact_gradient, and adds the change of the gradient. Pairs of
+/// self-contact that are found stay for the rest of the solve: one that has opened pulls nothing, and closes again without
+/// a jump.
+ContactChange refresh_contact(const ContactScene& scene, const Points& x, Points& gradient,
+                              ContactWork& work);
 
 /// Newton's matrix at the x of the last call of add_contact_gradient, in parts, into work.stiffness.
 void set_contact_stiffness(const ContactScene& scene, const Points& x, ContactWork& work);

@@ -22,6 +22,12 @@ ConstFlatView flat(const Points& x)
     return {x.data(), x.size()};
 }
 
+/// What contact takes as given is renewed whenever the relative decrement has come down to `pass_decrement`, until
+/// that changes the forces of contact by less than `settled_share`, or has happened `max_passes` times.
+constexpr double pass_decrement = 1e-5;
+constexpr double settled_share = 1e-3;
+constexpr int max_passes = 8;
+
 /// What is to be minimised.
 struct Problem {
     const FemModel& model;
@@ -82,15 +88,22 @@ Energies evaluate(const Problem& problem, const Points& x, Points& g, FemWork& w
     return out;
 }
 
-/// Renews what contact and pressure freeze, at work.x where Phi was evaluated last.
-void refresh(const Problem& problem, Energies& energies, FemWork& work)
+/// Renews what pressure takes as given, at every iterate.
+void refresh_rim(const Problem& problem, Energies& energies, FemWork& work)
 {
-    const auto& [model, loading, objective, contact] = problem;
-    if (contact) energies.contact += refresh_contact(*contact, work.x, work.g, work.contact);
-    if (!loading.pressures.empty())
-        energies.pressure += refresh_pressure(loading.pressures, work.x, work.g, work.pressure);
-    if (contact || !loading.pressures.empty())
-        for (const int v : loading.pins.vertices) work.g.col(v).setZero();
+    const Loading& loading = problem.loading;
+    if (loading.pressures.empty()) return;
+    energies.pressure += refresh_pressure(loading.pressures, work.x, work.g, work.pressure);
+    for (const int v : loading.pins.vertices) work.g.col(v).setZero();
+}
+
+/// Renews what contact takes as given. Returns whether it was right already.
+bool contact_settled(const Problem& problem, Energies& energies, FemWork& work)
+{
+    const ContactChange change = refresh_contact(*problem.contact, work.x, work.g, work.contact);
+    energies.contact += change.energy;
+    for (const int v : problem.loading.pins.vertices) work.g.col(v).setZero();
+    return change.share <= settled_share;
 }
 
 /// The decrement that the rounding of the positions alone makes: gradients are wrong by about eps |A_ii| |x_i|.
@@ -335,8 +348,10 @@ SolveReport minimise(const FemModel& model, const Loading& loading, const Fricti
     elastic_hessian(model, work.x, Definiteness::Projected, work.K, work.elastic);
     if (objective.damping_weight * model.damping.stiffness > 0.0) work.K_lag = work.K;
     Energies energies = evaluate(problem, work.x, work.g, work);
-    refresh(problem, energies, work);
+    refresh_rim(problem, energies, work);
     Regularisation regularisation;
+    bool settled = !problem.contact;
+    int passes = 0;
     double fall = 0.0; // of Phi in the first step that worked
 
     while (report.iterations < newton.max_iterations) {
@@ -356,7 +371,7 @@ SolveReport minimise(const FemModel& model, const Loading& loading, const Fricti
         if (pins_move) {
             move_pins(loading, work);
             energies = evaluate(problem, work.x, work.g, work);
-            refresh(problem, energies, work);
+            refresh_rim(problem, energies, work);
             pins_move = false;
             continue;
         }
@@ -372,16 +387,17 @@ SolveReport minimise(const FemModel& model, const Loading& loading, const Fricti
 
         // stop
         const double enough = std::max(newton.decrement * scale, rounding_decrement(work.system(), work.x));
-        if (report.decrement <= enough && regularisation.negligible())
-            return finished(SolveStatus::Converged);
+        const bool lowest = !moved && report.relative_decrement < 1e-9; // as low as rounding lets it go
+        const bool low = lowest || (report.decrement <= enough && regularisation.negligible());
+        if (!settled && (low || report.relative_decrement <= pass_decrement))
+            settled = contact_settled(problem, energies, work) || ++passes == max_passes;
+        if (low && settled) return finished(SolveStatus::Converged);
         if (moved)
             regularisation.lower();
-        else if (report.relative_decrement < 1e-9)
-            return finished(SolveStatus::Converged); // as low as rounding lets it go
-        else
+        else if (!lowest)
             regularisation.raise();
         if (regularisation.exhausted()) return finished(SolveStatus::LineSearchFailed);
-        refresh(problem, energies, work);
+        refresh_rim(problem, energies, work);
     }
     return report;
 }

@@ -54,7 +54,7 @@ const char* to_string(SolveStatus status);
 
 struct [[nodiscard]] SolveReport {
     SolveStatus status = SolveStatus::IterationLimit;
-    int iterations = 0;
+    int iterations = 0;              ///< of all passes together
     int linear_iterations = 0;       ///< of conjugate gradients, all together
     double decrement = 0.0;          ///< -g.d of the last iteration [J]
     double relative_decrement = 0.0; ///< the same as the share that is compared with the option
@@ -102,8 +102,8 @@ void prepare_loading(const FemModel& model, const Loading& loading, const Points
 
 /// Minimises Phi by Newton's method with projected Hessians and a backtracking line search, from work.start; the
 /// minimiser is in work.x. Pins move to their targets in the first iteration, with everything else following linearly.
-/// What contact and pressure freeze is renewed at every iterate, so that the decrement counts all of it. `friction` is
-/// that of the start of the step; that of its end is in work.friction.
+/// What friction and self-contact take as given is renewed when it has converged, until that settles. `friction` is that
+/// of the start of the step; that of its end is in work.friction.
 SolveReport minimise(const FemModel& model, const Loading& loading, const FrictionState& friction,
                      const Objective& objective, const NewtonOptions& newton, FemWork& work);
 
