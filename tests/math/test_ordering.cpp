@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -30,6 +31,19 @@ TEST(Ordering, IsAPermutationAndTheSameEveryTime)
     EXPECT_EQ(nested_dissection(A), order);
     std::srand(1234); // whatever the C library's generator is doing
     EXPECT_EQ(nested_dissection(A), order);
+}
+
+TEST(Ordering, IsTheSameWhenSeveralThreadsAskAtOnce)
+{
+    const SparseMatrix A = elastic_grid(8);
+    const std::vector<int> order = nested_dissection(A);
+    std::vector<std::vector<int>> found(4);
+    for (int round = 0; round < 10; ++round) {
+        std::vector<std::thread> threads;
+        for (std::vector<int>& one : found) threads.emplace_back([&] { one = nested_dissection(A); });
+        for (std::thread& thread : threads) thread.join();
+        for (const std::vector<int>& one : found) ASSERT_EQ(one, order);
+    }
 }
 
 TEST(Ordering, HasMuchLessFillThanTheNaturalOrder)

@@ -1,5 +1,6 @@
 #include "lithe/math/ordering.hpp"
 
+#include <mutex>
 #include <numeric>
 #include <string>
 
@@ -73,6 +74,9 @@ std::vector<int> nested_dissection(const SparseMatrix& A)
     options[METIS_OPTION_NUMBERING] = 0;
     idx_t count = static_cast<idx_t>(A.cols());
     std::vector<idx_t> position(order.size());
+    // METIS draws from the one generator of the C library: two at a time would give other orders
+    static std::mutex one_at_a_time;
+    const std::lock_guard lock(one_at_a_time);
     const int status = METIS_NodeND(&count, graph.start.data(), graph.neighbour.data(), nullptr, options,
                                     order.data(), position.data());
     if (status == METIS_ERROR_MEMORY) throw std::bad_alloc();
