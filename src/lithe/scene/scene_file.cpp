@@ -124,6 +124,12 @@ SceneMaterial read_material_table(TableReader t)
 
 using MaterialTable = std::map<std::string, SceneMaterial, std::less<>>;
 
+/// Names appear in messages, reports and files for other programs.
+void require_short_name(const TomlValue& value, const std::string& name)
+{
+    if (shortened(name) != name) value.fail("is not a name: at most 60 printable characters");
+}
+
 MaterialTable read_materials(TableReader t)
 {
     MaterialTable materials;
@@ -131,6 +137,7 @@ MaterialTable read_materials(TableReader t)
         if (!entry.is_table())
             entry.fail("is not a material; name the table, as in [material.rubber], and the body: material = "
                        "\"rubber\"");
+        require_short_name(entry, entry.name());
         materials.emplace(entry.name(),
                           read_material_table(entry.table(fmt::format("[material.{}]", entry.name()))));
     }
@@ -152,8 +159,7 @@ SceneMaterial read_material(const TomlValue& value, const MaterialTable& materia
         if (material_name(kind) == name) return {.kind = kind, .place = value.place()};
         names.emplace_back(material_name(kind));
     }
-    value.fail(fmt::format("is no material; there is no [material.{}] and no such kind{}", name,
-                           did_you_mean(name, names)));
+    value.fail("is neither the name of a [material.NAME] nor a kind" + did_you_mean(name, names));
 }
 
 // ---- where things are
@@ -465,6 +471,7 @@ void check_source(const TableReader& t, SceneSource& source)
 std::string SceneReader::read_name(const TomlValue& value)
 {
     std::string name = value.text();
+    require_short_name(value, name);
     const auto [known, fresh] = names_.emplace(name, value.place());
     if (!fresh) value.fail(fmt::format("is taken: line {} has that name too", known->second.line));
     return name;
@@ -537,8 +544,8 @@ SceneObstacle SceneReader::read_obstacle(TableReader t)
     t.read("color", obstacle.color, as::color());
     t.finish();
     check_source(t, obstacle.source);
-    require_use(t, "cell", has_distance_field(obstacle.source),
-                "meshes, tori and characters, whose distances are kept in cells");
+    if (obstacle.cell && !has_distance_field(obstacle.source))
+        t.fail_at("cell", "cell has no effect on a shape that is exact; remove it");
     return obstacle;
 }
 

@@ -132,9 +132,14 @@ int hex_digit(char c)
 
 } // namespace
 
+std::string shortened(std::string_view text)
+{
+    return one_line(text, longest_quote);
+}
+
 std::string in_quotes(std::string_view text)
 {
-    return fmt::format("\"{}\"", one_line(text, longest_quote));
+    return fmt::format("\"{}\"", shortened(text));
 }
 
 // ---- ranges
@@ -211,13 +216,14 @@ std::string TomlValue::written() const
 
 void TomlValue::fail(std::string_view what) const
 {
-    throw InputError(place(), fmt::format("{} = {} {}", name_, written(), what));
+    throw InputError(place(), fmt::format("{} = {} {}", shortened(name_), written(), what));
 }
 
 void TomlValue::fail_type(std::string_view wanted) const
 {
     const char* kind = node_->is_string() ? "the text " : node_->is_number() ? "the number " : "";
-    throw InputError(place(), fmt::format("{} must be {}, but is {}{}", name_, wanted, kind, written()));
+    throw InputError(place(),
+                     fmt::format("{} must be {}, but is {}{}", shortened(name_), wanted, kind, written()));
 }
 
 double TomlValue::measured(const Quantity& quantity) const
@@ -390,7 +396,7 @@ void TableReader::finish() const
     }
     if (first == nullptr) return;
     throw InputError(document_->place(first->source()),
-                     fmt::format("unknown key '{}' in {}{}", one_line(first->str(), longest_quote), title_,
+                     fmt::format("unknown key '{}' in {}{}", shortened(first->str()), title_,
                                  did_you_mean(first->str(), {asked_.begin(), asked_.end()})));
 }
 

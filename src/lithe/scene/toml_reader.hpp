@@ -177,7 +177,8 @@ auto choice(const std::array<std::pair<std::string_view, T>, n>& choices)
 }
 } // namespace as
 
-/// Text of a file in a message: on one line, in quotes, shortened.
-std::string in_quotes(std::string_view text);
+/// Text of a file for a message: one line of printable characters, not too long.
+std::string shortened(std::string_view text);
+std::string in_quotes(std::string_view text); ///< the same in quotes
 
 } // namespace lithe
