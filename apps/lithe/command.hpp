@@ -54,5 +54,6 @@ void add_demo_command(CLI::App& app, Session& session);
 void add_inspect_command(CLI::App& app, Session& session);
 void add_mesh_command(CLI::App& app, Session& session);
 void add_render_command(CLI::App& app, Session& session);
+void add_simulate_command(CLI::App& app, Session& session);
 
 } // namespace lithe::cli

@@ -31,6 +31,7 @@ int run(int argc, char** argv)
     add_demo_command(app, session);
     add_mesh_command(app, session);
     add_inspect_command(app, session);
+    add_simulate_command(app, session);
     add_render_command(app, session);
     add_bench_command(app, session);
     try {

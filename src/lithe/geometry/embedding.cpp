@@ -165,6 +165,26 @@ void deform(const Embedding& embedding, const Points& tet_vertices, Points& poin
     });
 }
 
+Embedding embed_vertices(const std::vector<int>& vertices, const TetMesh& mesh)
+{
+    std::vector<int> tet_of(static_cast<std::size_t>(mesh.vertex_count()), -1);
+    for (Index t = 0; t < mesh.tet_count(); ++t)
+        for (int a = 0; a < 4; ++a) tet_of[static_cast<std::size_t>(mesh.tets(a, t))] = static_cast<int>(t);
+    const auto count = static_cast<Index>(vertices.size());
+    Embedding out;
+    out.corners.resize(4, count);
+    out.weights.setZero(4, count);
+    for (Index p = 0; p < count; ++p) {
+        const int v = vertices[static_cast<std::size_t>(p)];
+        const int t = v >= 0 && v < mesh.vertex_count() ? tet_of[static_cast<std::size_t>(v)] : -1;
+        if (t < 0) throw InputError("vertex " + std::to_string(v) + " has no tet to follow");
+        out.tet.push_back(t);
+        out.corners.col(p) = mesh.tets.col(t);
+        for (int a = 0; a < 4; ++a) out.weights(a, p) = mesh.tets(a, t) == v ? 1.0 : 0.0;
+    }
+    return out;
+}
+
 Points deform(const Embedding& embedding, const Points& tet_vertices)
 {
     Points points;

@@ -25,6 +25,10 @@ struct Embedding {
 /// Throws InputError when there is no tet with volume, or a coordinate is not finite.
 Embedding embed(const Points& points, const TetMesh& mesh);
 
+/// Points that are vertices of the tet mesh themselves: each follows its vertex exactly. Throws InputError for a vertex
+/// that has no tet.
+Embedding embed_vertices(const std::vector<int>& vertices, const TetMesh& mesh);
+
 /// The points for moved vertices of the tet mesh. An affine motion of the vertices moves the points by the same map.
 Points deform(const Embedding& embedding, const Points& tet_vertices);
 /// The same into a buffer, which is resized when needed; allocates nothing when it fits.

@@ -203,6 +203,19 @@ std::optional<TetMesh> make_shape_tets(std::string_view spec, std::optional<doub
     return make_box_tets(request->box_size(), cell_or_default(*request, cell));
 }
 
+std::optional<RigidShape> find_rigid_shape(std::string_view spec)
+{
+    if (spec == "plane") return PlaneShape{};
+    const auto request = find_simple(spec);
+    if (!request) return std::nullopt;
+    const std::string_view name = request->shape->name;
+    if (name == "sphere") return SphereShape{request->length(0)};
+    if (name == "capsule") return CapsuleShape{request->length(0), request->length(1)};
+    if (name == "cylinder") return CylinderShape{request->length(0), request->length(1)};
+    if (name == "box" || name == "beam") return BoxShape{request->box_size()};
+    return std::nullopt;
+}
+
 std::string list_shapes()
 {
     std::string text;

@@ -6,6 +6,7 @@
 
 #include "lithe/core/progress.hpp"
 #include "lithe/geometry/mesh.hpp"
+#include "lithe/geometry/rigid_shape.hpp"
 #include "lithe/geometry/shape_language.hpp"
 
 namespace lithe {
@@ -35,6 +36,10 @@ TriangleMesh make_shape(std::string_view spec, std::optional<double> cell, Progr
 
 /// The regular tets of a box or beam; nothing for the other shapes, which have no regular tets.
 std::optional<TetMesh> make_shape_tets(std::string_view spec, std::optional<double> cell);
+
+/// The exact solid of "plane" (all below y = 0), a box, beam, sphere, capsule or cylinder; nothing for shapes that are
+/// solids only by their surface. Throws InputError as make_shape does for a key or value that is not known.
+std::optional<RigidShape> find_rigid_shape(std::string_view spec);
 
 /// The model, with its skeleton, of a built-in character or a .shape file; nothing for the simple shapes.
 std::optional<ShapeModel> find_shape_model(std::string_view spec);

@@ -109,7 +109,7 @@ void Renderer::add(std::span<const Sample> samples, PixelLight& pixel) const
     for (const Sample& s : samples) {
         if (s.id != pixel.id) pixel.id = Hit::none;
         if (s.id == Hit::none) continue;
-        const Response r = response(tracer_.studio(), s.point, -s.ray.direction);
+        const Reflection r = response(tracer_.studio(), s.point, -s.ray.direction);
         const float share = s.alpha * (1.0f - s.line);
         pixel.alpha += s.alpha;
         pixel.sun += share * r.sun;

@@ -94,9 +94,9 @@ Vec3f sample_cosine(const Vec3f& normal, const Eigen::Vector2f& u)
     return (d.x() * a + d.y() * b + std::sqrt(std::max(0.0f, 1.0f - d.squaredNorm())) * normal).normalized();
 }
 
-Response response(const Studio& studio, const SurfacePoint& point, const Vec3f& to_viewer)
+Reflection response(const Studio& studio, const SurfacePoint& point, const Vec3f& to_viewer)
 {
-    Response out;
+    Reflection out;
     const Vec3f diffuse = point.albedo / pi;
     const float n_l = std::max(point.normal.dot(studio.sun), 0.0f);
     out.sky = diffuse;

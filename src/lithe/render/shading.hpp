@@ -38,11 +38,11 @@ Vec3f sample_cosine(const Vec3f& normal, const Eigen::Vector2f& u);
 
 /// The colour seen is  sun * visibility + sky * E  for a visibility of the key light and a sky irradiance E.
 /// Keeping the smooth factors apart from the two noisy ones lets the filter touch noise only.
-struct Response {
+struct Reflection {
     Vec3f sun = Vec3f::Zero(), sky = Vec3f::Zero();
 };
 /// Lambert plus a GGX highlight of the key light [WMLT07] and a Fresnel sheen of the sky; `to_viewer` is unit.
-Response response(const Studio& studio, const SurfacePoint& point, const Vec3f& to_viewer);
+Reflection response(const Studio& studio, const SurfacePoint& point, const Vec3f& to_viewer);
 
 /// Light that a diffuse point sends on: the last bounce, its own sky light taken as a constant share.
 Vec3f bounced_radiance(const Studio& studio, const SurfacePoint& point, float sun_visibility);

@@ -1,0 +1,312 @@
+#include "lithe/fem/full_body.hpp"
+
+#include <string>
+#include <utility>
+
+#include "lithe/core/error.hpp"
+
+namespace lithe {
+namespace {
+
+void require_vertices(const std::vector<int>& vertices, Index count, const std::string& name)
+{
+    for (const int v : vertices)
+        if (v < 0 || v >= count)
+            throw InputError("body '" + name + "': vertex " + std::to_string(v) +
+                             " is named by a pin or load, but there are " + std::to_string(count));
+}
+
+void require_fits(const FullBodyModel& model)
+{
+    const Index n = model.fem.vertex_count();
+    const std::string& name = model.shown.name;
+    if (model.embedding.point_count() != model.shown.surface.vertex_count())
+        throw InputError("body '" + name + "': the embedding is not that of its surface");
+    if (model.embedding.point_count() > 0 && model.embedding.corners.maxCoeff() >= n)
+        throw InputError("body '" + name + "': the embedding is that of another mesh");
+    for (const LedVertices& pins : model.pins) require_vertices(pins.vertices, n, name);
+    for (const TimedLoad& load : model.loads) {
+        require_vertices(load.vertices, n, name);
+        require_vertices({load.faces.data(), load.faces.data() + load.faces.size()}, n, name);
+        if (std::holds_alternative<ForceLoad>(load.load) && load.vertices.empty())
+            throw InputError("body '" + name + "': a force acts on no vertex");
+    }
+}
+
+/// Takes a vertex out of all pins but the first that names it.
+void keep_first(std::vector<LedVertices>& pins, Index vertex_count)
+{
+    std::vector<unsigned char> taken(static_cast<std::size_t>(vertex_count), 0);
+    for (LedVertices& led : pins)
+        std::erase_if(led.vertices,
+                      [&](int v) { return std::exchange(taken[static_cast<std::size_t>(v)], 1); });
+}
+
+/// A force shared evenly by the vertices.
+void add_shared_force(const std::vector<int>& vertices, const Vec3& force, Points& forces)
+{
+    const Vec3 share = force / static_cast<double>(vertices.size());
+    for (const int v : vertices) forces.col(v) += share;
+}
+
+} // namespace
+
+FullBodyModel make_full_body_model(std::string name, const TetMesh& mesh, const Material& material,
+                                   double density, const FemOptions& options, const ContactOptions& contact)
+{
+    FullBodyModel model;
+    model.fem = make_fem_model(mesh, material, density, options);
+    model.shown.name = std::move(name);
+    std::vector<int> origin;
+    model.shown.surface = boundary_surface(mesh, origin);
+    model.shown.volume = mesh;
+    model.embedding = embed_vertices(origin, mesh);
+    model.contact = make_contact_model(model.fem, contact);
+    return model;
+}
+
+FullBody::FullBody(FullBodyModel model, const Points& velocities) : model_(std::move(model))
+{
+    require_fits(model_);
+    keep_first(model_.pins, model_.fem.vertex_count());
+    state_ = rest_state(model_.fem);
+    if (velocities.size() > 0) {
+        if (velocities.cols() != state_.v.cols())
+            throw InputError("body '" + model_.shown.name + "': there must be a velocity for each node");
+        state_.v = velocities;
+    }
+    predicted_ = state_;
+    loading_.force.resize(3, model_.fem.vertex_count());
+}
+
+/// Pins that hold at time t, at their targets of that time.
+void FullBody::set_pins(double t)
+{
+    PinnedVertices& pins = loading_.pins;
+    pins.vertices.clear();
+    for (const LedVertices& led : model_.pins)
+        if (t < led.release)
+            pins.vertices.insert(pins.vertices.end(), led.vertices.begin(), led.vertices.end());
+
+    pins.targets.resize(3, static_cast<Index>(pins.vertices.size()));
+    Index column = 0;
+    for (const LedVertices& led : model_.pins) {
+        if (t >= led.release) continue;
+        const RigidPose pose = led.motion.at(t);
+        for (const int v : led.vertices)
+            pins.targets.col(column++) = pose.apply(model_.fem.rest.col(v) - led.about) + led.about;
+    }
+}
+
+void FullBody::set_forces(const StepContext& step)
+{
+    Points& force = loading_.force;
+    force.setZero();
+    pressures_.clear();
+    add_gravity(model_.fem, step.gravity, force);
+    for (const TimedLoad& timed : model_.loads) {
+        const double factor = timed.factor.at(step.t + step.h);
+        if (const auto* load = std::get_if<ForceLoad>(&timed.load))
+            add_shared_force(timed.vertices, factor * load->force, force);
+        if (const auto* load = std::get_if<PressureLoad>(&timed.load))
+            pressures_.push_back({&timed.faces, factor * load->pressure});
+        if (const auto* load = std::get_if<WindLoad>(&timed.load)) {
+            WindLoad wind = *load;
+            wind.velocity *= factor;
+            add_wind(timed.faces, state_.x, state_.v, wind, force);
+        }
+    }
+    loading_.pressures = pressures_;
+    loading_.obstacles = step.obstacles;
+    loading_.contact = &model_.contact;
+}
+
+SolveReport FullBody::solve(double h)
+{
+    const NewmarkOptions& newmark = model_.newmark;
+    switch (model_.integrator) {
+    case Integrator::BackwardEuler:
+        rates_ = {h, 1.0 / h, 1.0 / (h * h)};
+        return step_backward_euler(model_.fem, loading_, h, newmark.newton, predicted_, work_);
+    case Integrator::Newmark:
+        rates_ = {h, newmark.gamma / (newmark.beta * h), 1.0 / (newmark.beta * h * h)};
+        return step_newmark(model_.fem, loading_, h, newmark, predicted_, work_);
+    case Integrator::QuasiStatic:
+        rates_ = {h, 1.0 / h, 0.0};
+        return step_quasi_static(model_.fem, loading_, h, newmark.newton, predicted_, work_);
+    case Integrator::Static:
+        rates_ = {h, 0.0, 0.0};
+        return solve_static(model_.fem, loading_, newmark.newton, predicted_, work_);
+    }
+    return {};
+}
+
+BodyReport FullBody::predict(const StepContext& step)
+{
+    predicted_ = state_;
+    set_pins(step.t + step.h);
+    set_forces(step);
+    const SolveReport report = solve(step.h);
+    return {.solved = report.converged(),
+            .trouble = report.converged() ? "" : std::string("the solver ") + to_string(report.status),
+            .iterations = report.iterations,
+            .linear_iterations = report.linear_iterations,
+            .residual = report.relative_decrement,
+            .contacts = report.contact.contacts,
+            .penetration = report.contact.penetration};
+}
+
+FullBody::NodeWeights FullBody::node_weights(const BodyPoint& point) const
+{
+    LITHE_ASSERT(point.triangle >= 0 && point.triangle < model_.shown.surface.triangle_count());
+    NodeWeights out;
+    for (int corner = 0; corner < 3; ++corner) {
+        const int p = model_.shown.surface.triangles(corner, point.triangle);
+        for (int a = 0; a < 4; ++a) {
+            const auto k = static_cast<std::size_t>(4 * corner + a);
+            out.nodes[k] = model_.embedding.corners(a, p);
+            out.weights[k] = point.weights[corner] * model_.embedding.weights(a, p);
+        }
+    }
+    return out;
+}
+
+MatX FullBody::spread(std::span<const BodyPoint> points) const
+{
+    MatX columns = MatX::Zero(3 * model_.fem.vertex_count(), 3 * static_cast<Index>(points.size()));
+    for (std::size_t p = 0; p < points.size(); ++p) {
+        const NodeWeights at = node_weights(points[p]);
+        for (std::size_t k = 0; k < 12; ++k)
+            if (!work_.pinned[static_cast<std::size_t>(at.nodes[k])])
+                columns.block<3, 3>(3 * at.nodes[k], 3 * static_cast<Index>(p)).diagonal().array() +=
+                    at.weights[k];
+    }
+    return columns;
+}
+
+void FullBody::solve_columns(MatX& columns)
+{
+    if (work_.cholesky.has_factor()) {
+        work_.cholesky.solve(columns);
+        return;
+    }
+    SolveReport ignored;
+    for (Index c = 0; c < columns.cols(); ++c) {
+        work_.rhs = columns.col(c);
+        (void)solve_linear(
+            {.linear_solver = LinearSolver::ConjugateGradient, .cg = {.relative_residual = 1e-10}}, ignored,
+            work_);
+        columns.col(c) = work_.d;
+    }
+}
+
+Response FullBody::response(std::span<const BodyPoint> points)
+{
+    LITHE_ASSERT(rates_.h > 0.0);
+    const MatX J_T = spread(points);
+    MatX columns = J_T;
+    solve_columns(columns);
+    // dv = (dv/dx) A^-1 J^T j / h
+    MatX W = rates_.velocity / rates_.h * (J_T.transpose() * columns);
+    return {.compliance = 0.5 * (W + W.transpose())};
+}
+
+void FullBody::apply(std::span<const BodyPoint> points, std::span<const Vec3> impulses)
+{
+    LITHE_ASSERT(rates_.h > 0.0 && points.size() == impulses.size());
+    if (points.empty()) return;
+    const Eigen::Map<const VecX> j(impulses.front().data(), 3 * static_cast<Index>(impulses.size()));
+    MatX dx = spread(points) * j / rates_.h;
+    solve_columns(dx);
+    const Eigen::Map<const Points> step(dx.data(), 3, model_.fem.vertex_count());
+    predicted_.x += step;
+    predicted_.v += rates_.velocity * step;
+    predicted_.a += rates_.acceleration * step;
+}
+
+void FullBody::finish()
+{
+    state_ = predicted_;
+}
+
+PointMotion FullBody::motion(const BodyPoint& point) const
+{
+    const NodeWeights at = node_weights(point);
+    PointMotion out{Vec3::Zero(), Vec3::Zero()};
+    for (std::size_t k = 0; k < 12; ++k) {
+        out.position += at.weights[k] * state_.x.col(at.nodes[k]);
+        out.velocity += at.weights[k] * state_.v.col(at.nodes[k]);
+    }
+    return out;
+}
+
+Box3 FullBody::swept_bounds() const
+{
+    return bounds(state_.x).merged(bounds(predicted_.x));
+}
+
+void FullBody::save(StateWriter& out) const
+{
+    out.write(state_.x);
+    out.write(state_.v);
+    out.write(state_.a);
+    out.write(state_.t);
+    write(state_.friction, out);
+}
+
+void FullBody::restore(StateReader& in)
+{
+    FemState saved;
+    in.read(saved.x);
+    in.read(saved.v);
+    in.read(saved.a);
+    saved.t = in.read_number();
+    read(saved.friction, in);
+    const Index n = model_.fem.vertex_count();
+    if (saved.x.cols() != n || saved.v.cols() != n || saved.a.cols() != n)
+        throw InputError("body '" + model_.shown.name + "': the saved state has " +
+                         std::to_string(saved.x.cols()) + " nodes, but the body has " + std::to_string(n));
+    state_ = std::move(saved);
+    predicted_ = state_;
+}
+
+void FullBody::publish(Published& out) const
+{
+    out.frame = {};
+    deform(model_.embedding, state_.x, out.positions);
+    out.nodes = state_.x;
+    out.node_velocities = state_.v;
+}
+
+std::vector<Overlay> FullBody::overlays() const
+{
+    std::vector<Overlay> out;
+    Points pins(3, static_cast<Index>(loading_.pins.vertices.size()));
+    for (Index k = 0; k < pins.cols(); ++k)
+        pins.col(k) = state_.x.col(loading_.pins.vertices[static_cast<std::size_t>(k)]);
+    if (pins.cols() > 0) out.push_back({.name = "pins", .points = std::move(pins)});
+    Overlay contacts{.name = "contacts", .points = {}};
+    contact_forces(model_.contact, state_.x, work_.contact, contacts.points, contacts.vectors);
+    if (contacts.points.cols() > 0) out.push_back(std::move(contacts));
+    return out;
+}
+
+Mechanics FullBody::mechanics(const Vec3& gravity)
+{
+    const FemModel& fem = model_.fem;
+    Mechanics out;
+    out.mass = fem.vertex_mass.sum();
+    out.kinetic = kinetic_energy(fem, state_);
+    out.elastic = elastic_energy(fem, state_.x, energy_work_);
+    out.potential = -gravity.dot(state_.x * fem.vertex_mass);
+    out.linear_momentum = linear_momentum(fem, state_);
+    out.angular_momentum = angular_momentum(fem, state_);
+    for (Index i = 0; i < fem.vertex_count(); ++i) {
+        const Vec3 p = fem.vertex_mass[i] * state_.v.col(i);
+        out.linear_scale += p.norm();
+        out.angular_scale += Vec3(state_.x.col(i)).cross(p).norm();
+    }
+    return out;
+}
+
+} // namespace lithe

@@ -1,0 +1,100 @@
+#pragma once
+#include <array>
+#include <limits>
+
+#include "lithe/body/body.hpp"
+#include "lithe/fem/loads.hpp"
+#include "lithe/fem/solve.hpp"
+#include "lithe/geometry/embedding.hpp"
+#include "lithe/math/keyframes.hpp"
+
+namespace lithe {
+
+/// Vertices held, or led along a motion:  x(t) = motion(t) applied about `about` to where they are at rest.
+struct LedVertices {
+    std::vector<int> vertices;
+    Keyframes<RigidPose> motion = RigidPose{};
+    Vec3 about = Vec3::Zero();                                ///< [m]
+    double release = std::numeric_limits<double>::infinity(); ///< free from this time on [s]
+};
+
+/// A load on a part of the body, scaled over time.
+struct TimedLoad {
+    Load load;
+    std::vector<int> vertices; ///< that share a ForceLoad
+    Triangles faces = {};      ///< outward, that a PressureLoad or WindLoad acts on
+    Keyframes<double> factor = 1.0;
+};
+
+enum class Integrator { BackwardEuler, Newmark, QuasiStatic, Static };
+
+/// All that does not change while the body moves.
+struct FullBodyModel {
+    FemModel fem;
+    Shown shown;                        ///< its surface follows the tets through `embedding`
+    Embedding embedding;                ///< of shown.surface's vertices
+    std::vector<LedVertices> pins = {}; ///< a vertex belongs to the first that names it
+    std::vector<TimedLoad> loads = {};
+    ContactModel contact = {}; ///< how it touches obstacles and itself; see make_contact_model
+    Integrator integrator = Integrator::BackwardEuler;
+    NewmarkOptions newmark = {}; ///< `newton` of it serves every integrator
+};
+
+/// A body of one material that shows the boundary of its tets and feels obstacles; everything else as in FullBodyModel.
+FullBodyModel make_full_body_model(std::string name, const TetMesh& mesh, const Material& material,
+                                   double density, const FemOptions& options = {},
+                                   const ContactOptions& contact = {});
+
+/// A body in the coordinates of all its nodes: the reference that all others are compared with.
+class FullBody final : public Body {
+public:
+    /// At rest where the model is, with these velocities of the nodes (none when empty). Throws InputError for
+    /// pins, loads or an embedding that do not fit the model.
+    explicit FullBody(FullBodyModel model, const Points& velocities = {});
+
+    BodyReport predict(const StepContext& step) override;
+    Response response(std::span<const BodyPoint> points) override;
+    void apply(std::span<const BodyPoint> points, std::span<const Vec3> impulses) override;
+    void finish() override;
+
+    PointMotion motion(const BodyPoint& point) const override;
+    Box3 swept_bounds() const override;
+    std::optional<Obstacle> obstacle(double, double) const override { return {}; }
+
+    void save(StateWriter& out) const override;
+    void restore(StateReader& in) override;
+    const Shown& shown() const override { return model_.shown; }
+    void publish(Published& out) const override;
+    std::vector<Overlay> overlays() const override;
+    Mechanics mechanics(const Vec3& gravity) override;
+
+    const FullBodyModel& model() const { return model_; }
+    const FemState& state() const { return state_; }
+
+private:
+    void set_pins(double t);
+    void set_forces(const StepContext& step);
+    SolveReport solve(double h);
+    struct NodeWeights {
+        std::array<int, 12> nodes;
+        std::array<double, 12> weights;
+    };
+    NodeWeights node_weights(const BodyPoint& point) const;
+    /// J^T for these points, 3n x 3k: what forces at the points are at the free nodes.
+    MatX spread(std::span<const BodyPoint> points) const;
+    /// Columns become A^-1 columns, A being the operator of the last prediction.
+    void solve_columns(MatX& columns);
+
+    FullBodyModel model_;
+    FemState state_, predicted_;
+    FemWork work_;
+    ElasticWork energy_work_;
+    Loading loading_;
+    std::vector<SurfacePressure> pressures_; ///< that loading_ refers to
+    struct Rates {
+        double h = 0.0;                            ///< [s]
+        double velocity = 0.0, acceleration = 0.0; ///< dv/dx [1/s] and da/dx [1/s^2]
+    } rates_;                                      ///< of the last prediction
+};
+
+} // namespace lithe

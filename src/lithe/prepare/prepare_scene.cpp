@@ -1,0 +1,115 @@
+#include "lithe/prepare/prepare_scene.hpp"
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "lithe/prepare/prepare_body.hpp"
+
+namespace lithe {
+namespace {
+
+/// Of the scene's own text; 0 for one that was made in memory.
+std::uint64_t text_hash(const Scene& scene)
+{
+    std::ifstream in(scene.file, std::ios::binary);
+    if (!in) return 0;
+    return hash_bytes(std::string(std::istreambuf_iterator<char>(in), {}));
+}
+
+/// Half the side of the square that is drawn for a plane: far beyond all bodies.
+double plane_reach(const std::vector<std::unique_ptr<FullBody>>& bodies)
+{
+    Box3 box;
+    for (const auto& body : bodies) box.extend(body->swept_bounds());
+    return box.isEmpty() ? 1.0
+                         : 4.0 * (box.diagonal().norm() + Vec3(box.center()[0], 0.0, box.center()[2]).norm());
+}
+
+/// How much of a body is inside of an obstacle at the start.
+struct Overlap {
+    Index inside = 0, vertices = 0;
+    double depth = 0.0; ///< of the deepest vertex [m]
+};
+
+Overlap overlap(const FullBody& body, const Obstacle& obstacle)
+{
+    const Points& x = body.state().x;
+    Overlap out{.vertices = x.cols()};
+    for (Index v = 0; v < x.cols(); ++v) {
+        const double d = signed_distance(*obstacle.shape, obstacle.pose_0.apply_inverse(x.col(v))).distance;
+        if (d < 0.0) ++out.inside;
+        out.depth = std::max(out.depth, -d);
+    }
+    return out;
+}
+
+/// Refuses an obstacle that holds all of a body, or nearly so: no force would ever bring it out in one piece.
+void require_apart(const SceneBody& body, const FullBody& made, const SceneObstacle& obstacle,
+                   const ObstacleBody& solid, std::vector<std::string>& notes)
+{
+    const Overlap found = overlap(made, *solid.obstacle(0.0, 1.0));
+    const double size = bounds(made.state().x).diagonal().norm();
+    if (found.inside == found.vertices || found.depth > 0.25 * size)
+        throw InputError(
+            body.place,
+            fmt::format("'{}' is inside the obstacle '{}' at the start ({} of {} vertices, {:.3g} m deep); "
+                        "move one of them",
+                        body.name, obstacle.name, found.inside, found.vertices, found.depth));
+    if (found.inside > 0)
+        notes.push_back(fmt::format("{} overlaps {} by {:.3g} m at the start and will be pushed out",
+                                    body.name, obstacle.name, found.depth));
+}
+
+RunOptions run_options(const SceneTime& time)
+{
+    return {.fps = time.fps, .substeps = time.substeps, .last_frame = time.frames};
+}
+
+} // namespace
+
+double comfortable_young(double density, double gravity, double height)
+{
+    return density * gravity * height / 0.03;
+}
+
+PreparedScene prepare_scene(const Scene& scene, Progress& progress)
+{
+    PreparedScene out{
+        .world = World({.gravity = scene.gravity}), .run = run_options(scene.time), .notes = {}};
+    std::vector<std::unique_ptr<FullBody>> bodies;
+    for (const SceneBody& body : scene.bodies)
+        bodies.push_back(prepare_full_body(scene, body, progress, out.notes));
+    const double reach = plane_reach(bodies);
+    for (const SceneObstacle& obstacle : scene.obstacles) {
+        std::unique_ptr<ObstacleBody> solid = prepare_obstacle(obstacle, reach, progress);
+        for (std::size_t b = 0; b < bodies.size(); ++b)
+            require_apart(scene.bodies[b], *bodies[b], obstacle, *solid, out.notes);
+        out.world.add(std::move(solid));
+    }
+    for (auto& body : bodies) out.world.add(std::move(body));
+    out.inputs = text_hash(scene) ^ out.world.state_hash();
+    return out;
+}
+
+Scene default_scene(const std::filesystem::path& mesh, const ReadOptions& read)
+{
+    const Box3 box = bounds(read_surface(mesh, read).vertices);
+    Scene scene;
+    scene.title = mesh.stem().string() + " falls on the ground";
+    SceneBody body;
+    body.name = mesh.stem().string();
+    body.source = {.from = mesh, .read = read, .place = {}};
+    body.placement.translation =
+        Vec3(-box.center()[0], 0.2 * box.sizes().maxCoeff() - box.min()[1], -box.center()[2]);
+    scene.bodies.push_back(std::move(body));
+    SceneObstacle ground;
+    ground.name = "ground";
+    ground.source = {.from = std::string("plane"), .read = {}, .place = {}};
+    scene.obstacles.push_back(std::move(ground));
+    return scene;
+}
+
+} // namespace lithe

@@ -1,0 +1,118 @@
+#include "lithe/prepare/source.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "lithe/geometry/make_shape.hpp"
+#include "lithe/geometry/surface_query.hpp"
+#include "lithe/meshing/tetrahedralise.hpp"
+
+namespace lithe {
+namespace {
+
+const VertexField* color_of(const std::vector<VertexField>& fields)
+{
+    for (const VertexField& field : fields)
+        if (field.name == "color" && field.values.rows() == 3) return &field;
+    return nullptr;
+}
+
+/// Tets that were there already: what is shown is their boundary.
+Volume from_tets(TetMesh tets)
+{
+    drop_unused_vertices(tets);
+    std::vector<int> origin;
+    TriangleMesh surface = boundary_surface(tets, origin);
+    Embedding embedding = embed_vertices(origin, tets);
+    return {std::move(tets), std::move(surface), std::move(embedding)};
+}
+
+/// The colours of the surface, carried to the nearest vertices of the tets.
+void carry_color(const TriangleMesh& surface, TetMesh& tets)
+{
+    const VertexField* color = color_of(surface.fields);
+    if (!color) return;
+    const SurfaceQuery query(surface);
+    VertexField carried{"color", MatX(3, tets.vertex_count())};
+    for (Index v = 0; v < tets.vertex_count(); ++v) {
+        const ClosestPoint near = query.closest_point(tets.vertices.col(v));
+        carried.values.col(v).setZero();
+        for (int c = 0; c < 3; ++c)
+            carried.values.col(v) +=
+                near.barycentric[c] * color->values.col(surface.triangles(c, near.triangle));
+    }
+    tets.fields.push_back(std::move(carried));
+}
+
+Volume from_surface(TriangleMesh surface, const SceneBody& body, Progress& progress,
+                    std::vector<std::string>& notes)
+{
+    const TetrahedraliseResult filled =
+        tetrahedralise(surface, {.cell = body.cell, .count = body.tets}, progress);
+    notes.push_back(fmt::format("{}: {} tets, cells of {:.4g} m, {} triangles embedded", body.name,
+                                filled.report.tets, filled.report.cell, surface.triangle_count()));
+    for (const std::string& assumption : filled.report.assumptions)
+        notes.push_back(fmt::format("{}: {}", body.name, assumption));
+    drop_unused_vertices(surface);
+    Volume out{filled.mesh, std::move(surface), {}};
+    carry_color(out.surface, out.tets);
+    out.embedding = embed(out.surface.vertices, out.tets);
+    return out;
+}
+
+/// The cell of a regular grid, which has 6 tets in each.
+std::optional<double> grid_cell(const SceneBody& body, const std::string& spec)
+{
+    if (body.cell || !body.tets) return body.cell;
+    const std::optional<RigidShape> shape = find_rigid_shape(spec);
+    const auto* box = shape ? std::get_if<BoxShape>(&*shape) : nullptr;
+    if (!box) return std::nullopt;
+    return std::cbrt(6.0 * box->size.prod() / static_cast<double>(*body.tets));
+}
+
+Volume load(const SceneBody& body, Progress& progress, std::vector<std::string>& notes)
+{
+    if (const auto* spec = std::get_if<std::string>(&body.source.from)) {
+        if (auto tets = make_shape_tets(*spec, grid_cell(body, *spec))) {
+            notes.push_back(fmt::format("{}: {} tets in a regular grid", body.name, tets->tet_count()));
+            return from_tets(std::move(*tets));
+        }
+        return from_surface(make_shape(*spec, {}, progress), body, progress, notes);
+    }
+    const auto& file = std::get<std::filesystem::path>(body.source.from);
+    MeshFile mesh = read_mesh_file(file, body.source.read);
+    for (const std::string& note : mesh.notes) notes.push_back(fmt::format("{}: {}", body.name, note));
+    if (mesh.tets.cols() == 0) return from_surface(surface_of(std::move(mesh)), body, progress, notes);
+    if (body.tets || body.cell)
+        throw InputError(fmt::format("'{}' has tets of its own; leave out 'tets' and 'cell'", file.string()));
+    Volume out = from_tets(tets_of(std::move(mesh), InvertedTets::Refuse, file));
+    notes.push_back(fmt::format("{}: {} tets of the file", body.name, out.tets.tet_count()));
+    return out;
+}
+
+void place(const RigidPose& pose, Points& points)
+{
+    points = (pose.rotation.toRotationMatrix() * points).colwise() + pose.translation;
+}
+
+} // namespace
+
+Volume load_volume(const SceneBody& body, Progress& progress, std::vector<std::string>& notes)
+{
+    Volume out = at_place(body.source.place, [&] { return load(body, progress, notes); });
+    place(body.placement, out.tets.vertices);
+    place(body.placement, out.surface.vertices);
+    return out;
+}
+
+TriangleMesh load_surface(const SceneSource& source, std::optional<double> cell, Progress& progress)
+{
+    return at_place(source.place, [&] {
+        if (const auto* spec = std::get_if<std::string>(&source.from))
+            return make_shape(*spec, cell, progress);
+        return read_surface(std::get<std::filesystem::path>(source.from), source.read);
+    });
+}
+
+} // namespace lithe

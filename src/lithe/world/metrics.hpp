@@ -1,0 +1,42 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "lithe/world/world.hpp"
+
+namespace lithe {
+
+/// One step of a run.
+struct StepMetrics {
+    int frame = 0;                     ///< that it leads to
+    double t = 0.0;                    ///< at its end [s]
+    std::vector<double> stage_seconds; ///< as in RunMetrics::stages
+    StepReport report;
+    Mechanics mechanics; ///< at its end
+};
+
+/// What a run did, step by step and in all. docs/metrics.md describes the file.
+struct RunMetrics {
+    Mechanics start;                 ///< before the first step
+    std::vector<std::string> stages; ///< of a step, in their order
+    std::vector<StepMetrics> steps;
+    int frames = 0;
+    int halved_steps = 0; ///< that were not solved at once and were taken in halves
+    double seconds = 0.0; ///< of the run, with output
+    std::uint64_t state_hash = 0;
+    int threads = 1;
+};
+
+/// Relative to the largest  sum m|v|  (and  sum |x x m v|)  of the run.
+struct MomentumDrift {
+    double linear = 0.0, angular = 0.0;
+};
+MomentumDrift momentum_drift(const RunMetrics& metrics);
+
+/// Version 1 of the metrics file, as JSON.
+std::string to_json(const RunMetrics& metrics);
+
+/// The hash as it stands in the file: 16 hexadecimal digits.
+std::string hash_text(std::uint64_t hash);
+
+} // namespace lithe

@@ -1,0 +1,214 @@
+#include "lithe/world/world.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lithe/core/error.hpp"
+#include "lithe/core/parallel.hpp"
+
+namespace lithe {
+
+World::World(const WorldOptions& options) : options_(options)
+{
+    if (!options.gravity.allFinite()) throw InputError("gravity is not finite");
+}
+
+BodyId World::add(std::unique_ptr<Body> body)
+{
+    LITHE_ASSERT(body != nullptr);
+    const std::string& name = body->shown().name;
+    if (find(name)) throw InputError("there is a body named '" + name + "' already; give it another name");
+    return bodies_.insert(std::move(body));
+}
+
+void World::remove(BodyId id)
+{
+    if (!bodies_.contains(id)) throw InputError("the body to remove is not in the world (any more)");
+    std::erase_if(pushes_, [&](const Push& push) { return push.body == id; });
+    bodies_.erase(id);
+}
+
+Body& World::body(BodyId id)
+{
+    return *bodies_[id];
+}
+
+const Body& World::body(BodyId id) const
+{
+    return *bodies_[id];
+}
+
+std::vector<BodyId> World::bodies() const
+{
+    std::vector<BodyId> ids;
+    bodies_.for_each([&](BodyId id, const auto&) { ids.push_back(id); });
+    return ids;
+}
+
+std::optional<BodyId> World::find(std::string_view name) const
+{
+    std::optional<BodyId> found;
+    bodies_.for_each([&](BodyId id, const auto& body) {
+        if (body->shown().name == name) found = id;
+    });
+    return found;
+}
+
+void World::push(const Endpoint& endpoint, const Vec3& impulse)
+{
+    if (!impulse.allFinite()) throw InputError("an impulse is not finite");
+    for (const EndpointPart& part : endpoint) {
+        if (!bodies_.contains(part.body))
+            throw InputError("an impulse acts on a body that is not in the world");
+        pushes_.push_back({part.body, part.point, part.weight * impulse});
+    }
+}
+
+void World::read_obstacles(double h)
+{
+    obstacles_.clear();
+    order_.clear();
+    bodies_.for_each([&](BodyId id, const auto& body) {
+        order_.push_back(body.get());
+        if (std::optional<Obstacle> obstacle = body->obstacle(t_, h)) {
+            obstacle->key = (std::uint64_t{id.generation} << 32) | id.index;
+            obstacles_.push_back(*obstacle);
+        }
+    });
+}
+
+StepReport World::predict(double h)
+{
+    const StepContext context{.t = t_, .h = h, .gravity = options_.gravity, .obstacles = obstacles_};
+    reports_.assign(order_.size(), {});
+    parallel_for(static_cast<std::ptrdiff_t>(order_.size()), 1, [&](std::ptrdiff_t b) {
+        const auto k = static_cast<std::size_t>(b);
+        reports_[k] = order_[k]->predict(context);
+    });
+    StepReport out;
+    for (std::size_t b = 0; b < order_.size(); ++b) {
+        const BodyReport& report = reports_[b];
+        if (!report.solved && out.done) {
+            out.done = false;
+            out.trouble = "body '" + order_[b]->shown().name + "': " + report.trouble;
+        }
+        out.iterations = std::max(out.iterations, report.iterations);
+        out.linear_iterations = std::max(out.linear_iterations, report.linear_iterations);
+        out.residual = std::max(out.residual, report.residual);
+        out.contacts += report.contacts;
+        out.penetration = std::max(out.penetration, report.penetration);
+    }
+    return out;
+}
+
+void World::couple()
+{
+    for (const Push& push : pushes_)
+        bodies_[push.body]->apply(std::span(&push.point, 1), std::span(&push.impulse, 1));
+    pushes_.clear();
+}
+
+StepReport World::step(double h)
+{
+    (void)require_positive("h", h);
+    {
+        const auto scope = times_.measure("read");
+        read_obstacles(h);
+    }
+    StepReport report;
+    {
+        const auto scope = times_.measure("predict");
+        report = predict(h);
+    }
+    if (!report.done) return report;
+    {
+        const auto scope = times_.measure("couple");
+        couple();
+    }
+    const auto scope = times_.measure("finish");
+    for (Body* body : order_) body->finish();
+    t_ += h;
+    return report;
+}
+
+Mechanics World::mechanics()
+{
+    Mechanics sum;
+    bodies_.for_each([&](BodyId, const auto& body) {
+        const Mechanics one = body->mechanics(options_.gravity);
+        sum.mass += one.mass;
+        sum.kinetic += one.kinetic;
+        sum.elastic += one.elastic;
+        sum.potential += one.potential;
+        sum.linear_momentum += one.linear_momentum;
+        sum.angular_momentum += one.angular_momentum;
+        sum.linear_scale += one.linear_scale;
+        sum.angular_scale += one.angular_scale;
+    });
+    return sum;
+}
+
+void World::save(StateWriter& out) const
+{
+    out.write(t_);
+    out.write(static_cast<std::int64_t>(bodies_.size()));
+    bodies_.for_each([&](BodyId, const auto& body) {
+        out.write(body->shown().name);
+        body->save(out);
+    });
+}
+
+void World::read_state(StateReader& in)
+{
+    const double t = in.read_number();
+    const std::int64_t count = in.read_integer();
+    if (count != static_cast<std::int64_t>(bodies_.size()))
+        throw InputError("the saved state has " + std::to_string(count) + " bodies, but the world has " +
+                         std::to_string(bodies_.size()));
+    bodies_.for_each([&](BodyId, const auto& body) {
+        const std::string name = in.read_text();
+        if (name != body->shown().name)
+            throw InputError("the saved state has a body '" + name + "' where the world has '" +
+                             body->shown().name + "'");
+        body->restore(in);
+    });
+    t_ = t;
+}
+
+void World::restore(StateReader& in)
+{
+    StateWriter before;
+    save(before);
+    try {
+        read_state(in);
+    } catch (...) {
+        StateReader back(before.bytes());
+        read_state(back);
+        throw;
+    }
+    pushes_.clear();
+}
+
+std::uint64_t World::state_hash() const
+{
+    StateWriter state;
+    save(state);
+    return hash_bytes(state.bytes());
+}
+
+std::vector<Shown> World::shown() const
+{
+    std::vector<Shown> out;
+    bodies_.for_each([&](BodyId, const auto& body) { out.push_back(body->shown()); });
+    return out;
+}
+
+Frame World::publish() const
+{
+    Frame frame;
+    frame.t = t_;
+    bodies_.for_each([&](BodyId, const auto& body) { body->publish(frame.bodies.emplace_back()); });
+    return frame;
+}
+
+} // namespace lithe

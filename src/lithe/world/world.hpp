@@ -1,0 +1,90 @@
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "lithe/body/body.hpp"
+#include "lithe/core/timer.hpp"
+
+namespace lithe {
+
+struct WorldOptions {
+    Vec3 gravity = {0.0, -9.81, 0.0}; ///< [m/s^2]
+};
+
+/// What a step of the world came to.
+struct [[nodiscard]] StepReport {
+    bool done = true;
+    std::string trouble = {}; ///< which body could not be solved, and why; the world is then as it was
+    int iterations = 0;       ///< of Newton, the most of any body
+    int linear_iterations = 0;
+    double residual = 0.0;    ///< the largest of any body
+    int contacts = 0;         ///< of all bodies
+    double penetration = 0.0; ///< the deepest [m]
+};
+
+/// Bodies that share space and time. Owns them; there is nothing global, so a program may hold many worlds.
+///
+/// A step goes through the same stages for every mix of bodies:
+///   read     obstacles where they will be, loads and controls of this step
+///   predict  each body solves its own implicit step, contact with obstacles in it
+///   couple   impulses between bodies and from outside change the predictions
+///   finish   predictions become states
+/// When a body cannot be solved, no body has moved.
+class World {
+public:
+    explicit World(const WorldOptions& options = {});
+
+    /// Takes the body in. Throws InputError when there is one of its name already.
+    BodyId add(std::unique_ptr<Body> body);
+    /// Throws InputError when it is not here (any more).
+    void remove(BodyId id);
+
+    bool contains(BodyId id) const { return bodies_.contains(id); }
+    Body& body(BodyId id);
+    const Body& body(BodyId id) const;
+    std::vector<BodyId> bodies() const; ///< in the order of their slots
+    /// The body of that name, if there is one.
+    std::optional<BodyId> find(std::string_view name) const;
+
+    /// An impulse [N s] that acts in the next step, shared by the parts of the endpoint by their weights.
+    void push(const Endpoint& endpoint, const Vec3& impulse);
+
+    /// Advances by h [s]; throws InputError unless it is above zero.
+    StepReport step(double h);
+
+    double time() const { return t_; } ///< [s]
+    const Vec3& gravity() const { return options_.gravity; }
+    const StageTimes& stage_times() const { return times_; } ///< since the world was made
+    Mechanics mechanics();                                   ///< of all bodies together
+
+    /// Everything that moves. `restore` needs the same bodies, by name and kind, in the same order; when it throws
+    /// (InputError), the world is as it was.
+    void save(StateWriter& out) const;
+    void restore(StateReader& in);
+    std::uint64_t state_hash() const;
+
+    std::vector<Shown> shown() const;
+    Frame publish() const;
+
+private:
+    struct Push {
+        BodyId body;
+        BodyPoint point;
+        Vec3 impulse;
+    };
+    void read_state(StateReader& in);
+    void read_obstacles(double h);
+    StepReport predict(double h);
+    void couple();
+
+    WorldOptions options_;
+    IdMap<BodyTag, std::unique_ptr<Body>> bodies_;
+    double t_ = 0.0;
+    std::vector<Push> pushes_;
+    std::vector<Obstacle> obstacles_; ///< of the step at hand
+    std::vector<Body*> order_;        ///< of the step at hand
+    std::vector<BodyReport> reports_;
+    StageTimes times_;
+};
+
+} // namespace lithe
