@@ -65,7 +65,7 @@ double default_contact_stiffness(const FemModel& model)
     double modulus = 0.0;
     for (const ElementRegion& region : model.elements.regions)
         modulus = std::max(modulus, young_modulus(region.material));
-    return 300.0 * modulus / bounds(model.rest).sizes().maxCoeff();
+    return 1000.0 * modulus / bounds(model.rest).sizes().maxCoeff();
 }
 
 /// The tets in the order of the mesh that they came from.

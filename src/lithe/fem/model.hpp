@@ -45,9 +45,9 @@ FemModel make_fem_model(const TetMesh& mesh, std::span<const RegionMaterial> mat
 FemModel make_fem_model(const TetMesh& mesh, const Material& material, double density,
                         const FemOptions& options = {});
 
-/// How the body touches. Where options.stiffness is 0, it is chosen from the body: the largest modulus E of its materials
-/// and the length L of its box's longest side give k = 300 E/L, which lets a body of rho g H / E = 0.03 sink in by
-/// 1e-4 L.
+/// How the body touches. Where options.stiffness is 0, it is chosen from the body: with E the largest modulus of its
+/// materials and L the longest side of its box, k = 1000 E/L. A ball of rho g L / E = 0.03 then sinks in by 5e-4 L at rest
+/// and by 8e-4 L when it is dropped from 0.2 L; stiffer costs iterations.
 ContactModel make_contact_model(const FemModel& model, const ContactOptions& options = {});
 
 /// All that must be saved to continue a motion.
