@@ -414,13 +414,26 @@ private:
     std::map<std::string, Place, std::less<>> names_;
 };
 
+/// "; did you mean 'ball.obj'?" when such a file is in the folder where `path` is not.
+std::string similar_file(const fs::path& path)
+{
+    std::error_code ignored;
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(path.parent_path(), ignored))
+        names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return did_you_mean(path.filename().string(), names);
+}
+
 /// A path that begins at the folder of the scene. The file must be there.
 fs::path SceneReader::resolved(const TomlValue& value) const
 {
-    const fs::path path = (document_.name().parent_path() / value.text()).lexically_normal();
+    const fs::path folder = document_.name().parent_path();
+    const fs::path path = ((folder.empty() ? "." : folder) / value.text()).lexically_normal();
     std::error_code ignored;
     if (!fs::exists(path, ignored))
-        value.fail(fmt::format("is not there; looked for {}", in_quotes(path.string())));
+        value.fail(
+            fmt::format("is not there; looked for {}{}", in_quotes(path.string()), similar_file(path)));
     if (!fs::is_regular_file(path, ignored)) value.fail("is not a file");
     return path;
 }

@@ -248,10 +248,8 @@ double TomlValue::number(const Quantity& quantity, const Range& range) const
     if (!std::isfinite(value) && !infinity_is_fine) fail("must be finite");
     if (!infinity_is_fine && std::abs(value) > largest_number)
         fail(fmt::format("is too large; numbers go up to {:g}", largest_number));
-    if (!range.holds(value)) {
-        const bool with_unit = !quantity.units.empty() && quantity.units.front().name != "1/s";
-        fail(range.rule() + (with_unit ? fmt::format(" {}", quantity.units.front().name) : ""));
-    }
+    if (!range.holds(value))
+        fail(range.rule() + (quantity.units.empty() ? "" : fmt::format(" {}", quantity.units.front().name)));
     return value * quantity.si;
 }
 
@@ -395,9 +393,10 @@ void TableReader::finish() const
         if (!asked_.contains(key.str()) && (first == nullptr || before(key, *first))) first = &key;
     }
     if (first == nullptr) return;
+    std::string help = did_you_mean(first->str(), {asked_.begin(), asked_.end()});
+    if (help.empty()) help = fmt::format("; known are {}", fmt::join(asked_, ", "));
     throw InputError(document_->place(first->source()),
-                     fmt::format("unknown key '{}' in {}{}", shortened(first->str()), title_,
-                                 did_you_mean(first->str(), {asked_.begin(), asked_.end()})));
+                     fmt::format("unknown key '{}' in {}{}", shortened(first->str()), title_, help));
 }
 
 std::string_view TableReader::at_most_one_of(std::span<const std::string_view> keys) const

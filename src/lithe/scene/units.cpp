@@ -15,7 +15,7 @@ constexpr double pi = 3.14159265358979323846;
 
 constexpr Unit lengths[] = {{"m"}, {"um", 1, 1e6}, {"mm", 1, 1e3}, {"cm", 1, 100}, {"km", 1e3}};
 constexpr Unit times[] = {{"s"}, {"us", 1, 1e6}, {"ms", 1, 1e3}, {"min", 60}};
-constexpr Unit rates[] = {{"1/s"}, {"Hz"}, {"1/min", 1, 60}};
+constexpr Unit rates[] = {{"Hz"}, {"1/s"}, {"1/min", 1, 60}};
 constexpr Unit angles[] = {{"deg"}, {"rad", 180, pi}};
 constexpr Unit speeds[] = {{"m/s"}, {"mm/s", 1, 1e3}, {"cm/s", 1, 100}, {"km/h", 10, 36}};
 constexpr Unit angular_speeds[] = {{"deg/s"}, {"rad/s", 180, pi}, {"rpm", 6}};
