@@ -1,4 +1,5 @@
 // glTF 2.0, binary: a JSON text that describes the scene, and one block of bytes with all numbers.
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -79,6 +80,48 @@ Eigen::Matrix3Xf spread(const Eigen::Matrix3Xf& columns, const CreasedSurface& c
     return columns(Eigen::all, creased.origin);
 }
 
+MatX vertex_colors(const TriangleMesh& surface, const CreasedSurface& creased) ///< linear RGBA, 4 x vertices
+{
+    const MatX& srgb = find_color(surface)->values;
+    MatX rgba = MatX::Ones(4, creased.vertex_count());
+    for (Index v = 0; v < rgba.cols(); ++v)
+        rgba.col(v).head<3>() = linear_from_srgb(srgb.col(creased.origin[v]));
+    return rgba;
+}
+
+Points3f as_points(const Eigen::VectorXf& flat)
+{
+    return flat.reshaped(3, flat.size() / 3);
+}
+
+/// What each shape adds to the normals of the base, 3n x r. Normals are no linear function of the weights; this is the best
+/// fit over all frames, per vertex, of
+///
+///   n_0 + sum_k w_kf n_k = s n_f
+///
+/// where the scale s is free too, since viewers normalise the sum.
+Eigen::MatrixXf normal_targets(const CreasedSurface& creased, const Morphs& morphs, const Points3f& base)
+{
+    const MatX W = morphs.weights.cast<double>(), WWt = W * W.transpose();
+    const MatX fit = WWt.ldlt().solve(W).transpose();       // frames x r: the pseudo-inverse of W
+    const VecX ones = fit.colwise().sum(),                  // how the weights fit the constant 1,
+        left = VecX::Ones(W.cols()) - W.transpose() * ones; // and what they leave of it
+    MatX targets = MatX::Zero(base.size(), morphs.count());
+    VecX along = VecX::Zero(base.size());
+    for (Index f = 0; f < W.cols(); ++f) {
+        const VecX n = crease_normals(creased, morphs.shape(f)).cast<double>().reshaped();
+        targets.noalias() += n * fit.row(f);
+        along += left[f] * n;
+    }
+    for (Index v = 0; v < base.cols(); ++v) {
+        const Vec3 n_0 = base.col(v).cast<double>();
+        const double inverse = n_0.dot(along.segment<3>(3 * v)) / std::max(left.squaredNorm(), 1e-12);
+        const double s = 1.0 / std::clamp(inverse, 0.1, 10.0);
+        targets.middleRows<3>(3 * v) = s * targets.middleRows<3>(3 * v) - n_0 * ones.transpose();
+    }
+    return targets.cast<float>();
+}
+
 class GlbWriter {
 public:
     explicit GlbWriter(const Recording& recording, const GlbOptions& options)
@@ -121,45 +164,45 @@ private:
     {
         const CreasedSurface creased = split_at_creases(body.shown.surface);
         Json node = {{"name", body.shown.name}, {"mesh", meshes_.size()}};
-        if (!body.deforms()) {
-            add_mesh(body, creased, body.shown.surface.vertices.cast<float>());
-            add_motion(body.poses, node);
-        } else if (recording_.frame_count() == 1) {
-            add_mesh(body, creased, body.positions[0]);
-            add_motion(body.poses, node);
-        } else {
-            add_mesh(body, creased, body.shown.surface.vertices.cast<float>());
+        if (body.deforms() && recording_.frame_count() > 1) {
             const double size = bounds(body.shown.surface.vertices).diagonal().norm();
             const Morphs morphs = find_morphs(body, options_.tolerance * size);
             add_motion(morphs.poses, node);
-            if (morphs.targets.cols() > 0) add_targets(body, creased, morphs);
+            add_morphs(body, creased, morphs);
+        } else {
+            const Points3f positions =
+                body.deforms() ? body.positions[0] : body.shown.surface.vertices.cast<float>();
+            add_motion(body.poses, node);
+            add_mesh(body, creased, positions, crease_normals(creased, positions));
         }
         nodes_.push_back(std::move(node));
     }
 
-    void add_mesh(const RecordedBody& body, const CreasedSurface& creased, const Points3f& positions)
+    void add_mesh(const RecordedBody& body, const CreasedSurface& creased, const Points3f& positions,
+                  const Points3f& normals)
     {
         Json attributes = {{"POSITION", block_.add(spread(positions, creased), Use::Vertices)},
-                           {"NORMAL", block_.add(crease_normals(creased, positions), Use::Vertices)}};
-        const VertexField* color = find_color(body.shown.surface);
-        if (color) {
-            MatX rgba = MatX::Ones(4, creased.vertex_count());
-            for (Index v = 0; v < rgba.cols(); ++v)
-                rgba.col(v).head<3>() = linear_from_srgb(color->values.col(creased.origin[v]));
-            attributes["COLOR_0"] = block_.add_colors(rgba);
-        }
-        const Vec3 rgb = color ? Vec3(Vec3::Ones()) : linear_from_srgb(body.shown.color);
-        materials_.push_back({{"name", body.shown.name},
-                              {"pbrMetallicRoughness",
-                               {{"baseColorFactor", {rgb[0], rgb[1], rgb[2], 1.0}},
-                                {"metallicFactor", 0.0},
-                                {"roughnessFactor", 0.6}}},
-                              {"doubleSided", true}});
+                           {"NORMAL", block_.add(normals, Use::Vertices)}};
+        if (find_color(body.shown.surface))
+            attributes["COLOR_0"] = block_.add_colors(vertex_colors(body.shown.surface, creased));
+        add_material(body.shown);
         Json primitive = {{"attributes", std::move(attributes)},
                           {"indices", block_.add_indices(creased.triangles)},
                           {"material", materials_.size() - 1}};
         Json primitives = Json::array({std::move(primitive)});
         meshes_.push_back({{"name", body.shown.name}, {"primitives", std::move(primitives)}});
+    }
+
+    /// Colours of the vertices are multiplied with that of the material: white where there are any.
+    void add_material(const Shown& shown)
+    {
+        const Vec3 rgb = find_color(shown.surface) ? Vec3(Vec3::Ones()) : linear_from_srgb(shown.color);
+        materials_.push_back({{"name", shown.name},
+                              {"pbrMetallicRoughness",
+                               {{"baseColorFactor", {rgb[0], rgb[1], rgb[2], 1.0}},
+                                {"metallicFactor", 0.0},
+                                {"roughnessFactor", 0.6}}},
+                              {"doubleSided", true}});
     }
 
     /// The first pose stands in the node; channels only for what changes.
@@ -180,16 +223,17 @@ private:
         if ((rotations.colwise() - r).cwiseAbs().maxCoeff() > 0.0F) add_channel("rotation", rotations);
     }
 
-    void add_targets(const RecordedBody& body, const CreasedSurface& creased, const Morphs& morphs)
+    void add_morphs(const RecordedBody& body, const CreasedSurface& creased, const Morphs& morphs)
     {
-        const Eigen::MatrixXf normals = normal_targets(body, creased, morphs);
+        const Points3f base = as_points(morphs.base), base_normals = crease_normals(creased, base);
+        add_mesh(body, creased, base, base_normals);
+        if (morphs.count() == 0) return;
+        const Eigen::MatrixXf normals = normal_targets(creased, morphs, base_normals);
         Json targets = Json::array(), names = Json::array();
-        for (Index k = 0; k < morphs.targets.cols(); ++k) {
-            const Eigen::Map<const Eigen::Matrix3Xf> position(morphs.targets.col(k).data(), 3,
-                                                              body.vertex_count());
-            const Eigen::Map<const Eigen::Matrix3Xf> normal(normals.col(k).data(), 3, creased.vertex_count());
-            targets.push_back({{"POSITION", block_.add(spread(position, creased), Use::Vertices)},
-                               {"NORMAL", block_.add(normal, Use::Vertices)}});
+        for (Index k = 0; k < morphs.count(); ++k) {
+            targets.push_back(
+                {{"POSITION", block_.add(spread(as_points(morphs.targets.col(k)), creased), Use::Vertices)},
+                 {"NORMAL", block_.add(as_points(normals.col(k)), Use::Vertices)}});
             names.push_back("shape " + std::to_string(k + 1));
         }
         Json& mesh = meshes_.back();
@@ -198,23 +242,6 @@ private:
         mesh["weights"] = std::vector<float>(first.begin(), first.end());
         mesh["extras"]["targetNames"] = std::move(names);
         add_channel("weights", morphs.weights.reshaped(1, morphs.weights.size()));
-    }
-
-    /// The change of the normals that goes with each shape, in the sense of least squares over the frames: normals are no
-    /// linear function of the weights, but viewers normalise them, and what is left is not seen.
-    Eigen::MatrixXf normal_targets(const RecordedBody& body, const CreasedSurface& creased,
-                                   const Morphs& morphs) const
-    {
-        const Points3f X = body.shown.surface.vertices.cast<float>();
-        const Eigen::Matrix3Xf at_rest = crease_normals(creased, X);
-        MatX targets = MatX::Zero(at_rest.size(), morphs.targets.cols());
-        for (std::size_t f = 0; f < recording_.frame_count(); ++f) {
-            const Eigen::VectorXf shape = morphs.targets * morphs.weights.col(static_cast<Index>(f));
-            const Eigen::Matrix3Xf x = X + Eigen::Map<const Eigen::Matrix3Xf>(shape.data(), 3, X.cols());
-            const MatX change = (crease_normals(creased, x) - at_rest).cast<double>();
-            targets.noalias() += change.reshaped() * morphs.projector.row(static_cast<Index>(f));
-        }
-        return targets.cast<float>();
     }
 
     void add_channel(const char* path, const Eigen::MatrixXf& values)

@@ -12,10 +12,16 @@ using MatXf = Eigen::MatrixXf;
 
 constexpr Index block_rows = 3 * 256; ///< a block of vertices stays in the cache
 
-/// Rows of D in double precision.
 MatX rows_of(const MatXf& D, Index begin, Index end)
 {
     return D.middleRows(begin, end - begin).cast<double>();
+}
+
+/// The same, less the mean of each row.
+MatX centred_rows_of(const MatXf& D, Index begin, Index end)
+{
+    const MatX rows = rows_of(D, begin, end);
+    return rows.colwise() - rows.rowwise().mean();
 }
 
 enum class Fit { Translation, RigidMotion };
@@ -39,7 +45,7 @@ std::vector<RigidPose> fit_poses(const RecordedBody& body, Fit fit)
     return poses;
 }
 
-/// Column f: R_f^T (y_f - t_f) - X, flattened.
+/// Column f: R_f^T (y_f - t_f) - X, flattened. (Less X, which all frames share, for the sake of digits.)
 MatXf left_over(const RecordedBody& body, const std::vector<RigidPose>& poses)
 {
     const Points& X = body.shown.surface.vertices;
@@ -62,14 +68,14 @@ double largest_column(const MatX& E) ///< of all 3-vectors in it
     return std::sqrt(largest);
 }
 
-/// The right singular vectors of D, largest first, by the eigenvectors of D^T D. (Squaring loses what is below 1e-8 of
-/// the largest, far under any tolerance in single precision.) The sign is such that the largest entry is positive.
+/// The right singular vectors of the centred D, largest first, by the eigenvectors of D^T D. (Squaring loses what is
+/// below 1e-8 of the largest, far under any tolerance in single precision.) The largest entry of each is positive.
 MatX right_singular_vectors(const MatXf& D)
 {
     MatX gram = MatX::Zero(D.cols(), D.cols());
     for (Index begin = 0; begin < D.rows(); begin += block_rows)
         gram.selfadjointView<Eigen::Lower>().rankUpdate(
-            rows_of(D, begin, std::min(begin + block_rows, D.rows())).transpose());
+            centred_rows_of(D, begin, std::min(begin + block_rows, D.rows())).transpose());
     const Eigen::SelfAdjointEigenSolver<MatX> eigen(gram);
     MatX V = eigen.eigenvectors().rowwise().reverse();
     for (Index k = 0; k < V.cols(); ++k) {
@@ -80,11 +86,11 @@ MatX right_singular_vectors(const MatXf& D)
     return V;
 }
 
-/// How many of the shapes D V bring every vertex within the tolerance.
+/// How many of the shapes along V bring every vertex within the tolerance.
 Index count_needed(const MatXf& D, const MatX& V, double tolerance)
 {
     const auto needed_in_block = [&](Index begin, Index end) {
-        MatX E = rows_of(D, begin, end);
+        MatX E = centred_rows_of(D, begin, end);
         Index count = 0;
         for (; count < V.cols() && largest_column(E) > tolerance; ++count) {
             const VecX shape = E * V.col(count);
@@ -96,29 +102,35 @@ Index count_needed(const MatXf& D, const MatX& V, double tolerance)
                            [](Index a, Index b) { return std::max(a, b); });
 }
 
-/// Of the shapes and weights as they are written.
-double largest_error(const MatXf& D, const Morphs& morphs)
+/// Of base, shapes and weights as they are written.
+double largest_error(const MatXf& D, const Points& X, const Morphs& morphs)
 {
     const MatX weights = morphs.weights.cast<double>();
     const auto in_block = [&](Index begin, Index end) {
-        const MatX targets = rows_of(morphs.targets, begin, end);
-        return largest_column(rows_of(D, begin, end) - targets * weights);
+        const VecX base = rows_of(morphs.base, begin, end) - X.reshaped().segment(begin, end - begin);
+        const MatX shown = (rows_of(morphs.targets, begin, end) * weights).colwise() + base;
+        return largest_column(rows_of(D, begin, end) - shown);
     };
     return parallel_reduce(D.rows(), block_rows, 0.0, in_block,
                            [](double a, double b) { return std::max(a, b); });
 }
 
-void take_shapes(const MatXf& D, const MatX& V, Index count, Morphs& morphs)
+/// D = mean + S v^T with S = D v, and v_kf = low_k + range_k w_kf.
+void take_shapes(const MatXf& D, const Points& X, const MatX& v, Morphs& morphs)
 {
-    const VecX scale = V.leftCols(count).cwiseAbs().colwise().maxCoeff();
-    morphs.projector = V.leftCols(count) * scale.asDiagonal();
-    morphs.targets.resize(D.rows(), count);
+    const Eigen::RowVectorXd low = v.colwise().minCoeff(), range = v.colwise().maxCoeff() - low;
+    morphs.weights = ((v.rowwise() - low).array().rowwise() / range.array()).cast<float>().transpose();
+    morphs.base.resize(D.rows(), 1);
+    morphs.targets.resize(D.rows(), v.cols());
     parallel_blocks(D.rows(), block_rows, [&](Index begin, Index end) {
-        morphs.targets.middleRows(begin, end - begin) =
-            (rows_of(D, begin, end) * morphs.projector).cast<float>();
+        const MatX rows = rows_of(D, begin, end);
+        const MatX S = (rows.colwise() - rows.rowwise().mean()) * v;
+        const VecX base = rows.rowwise().mean() + S * low.transpose();
+        morphs.base.middleRows(begin, end - begin) =
+            (X.reshaped().segment(begin, end - begin) + base).cast<float>();
+        morphs.targets.middleRows(begin, end - begin) = (S * range.asDiagonal()).cast<float>();
     });
-    morphs.weights = (scale.cwiseInverse().asDiagonal() * V.leftCols(count).transpose()).cast<float>();
-    morphs.error = largest_error(D, morphs);
+    morphs.error = largest_error(D, X, morphs);
 }
 
 /// The shapes of what these poses leave over.
@@ -126,16 +138,22 @@ Morphs with_poses(const RecordedBody& body, std::vector<RigidPose> poses, double
 {
     const MatXf D = left_over(body, poses);
     const MatX V = right_singular_vectors(D);
-    Morphs morphs{.poses = std::move(poses), .targets = {}, .weights = {}, .projector = {}};
+    Morphs morphs{.poses = std::move(poses), .base = {}, .targets = {}, .weights = {}};
     // Blocks count for themselves, and the error of a block may rise again a little with more shapes: hence the check.
     for (Index count = count_needed(D, V, tolerance); count <= V.cols(); ++count) {
-        take_shapes(D, V, count, morphs);
+        take_shapes(D, body.shown.surface.vertices, V.leftCols(count), morphs);
         if (morphs.error <= tolerance) break;
     }
     return morphs;
 }
 
 } // namespace
+
+Points3f Morphs::shape(Index frame) const
+{
+    const Eigen::VectorXf flat = base + targets * weights.col(frame);
+    return flat.reshaped(3, flat.size() / 3);
+}
 
 Morphs find_morphs(const RecordedBody& body, double tolerance)
 {
@@ -145,10 +163,10 @@ Morphs find_morphs(const RecordedBody& body, double tolerance)
         morphs.poses = body.poses;
         return morphs;
     }
-    Morphs morphs = with_poses(body, fit_poses(body, Fit::Translation), tolerance);
-    if (morphs.targets.cols() > 1) { // one shape or none cannot become much fewer
-        Morphs turned = with_poses(body, fit_poses(body, Fit::RigidMotion), tolerance);
-        if (turned.targets.cols() < morphs.targets.cols()) morphs = std::move(turned);
+    Morphs morphs = with_poses(body, fit_poses(body, Fit::RigidMotion), tolerance);
+    if (morphs.count() > 1) { // one shape or none cannot become much fewer
+        Morphs upright = with_poses(body, fit_poses(body, Fit::Translation), tolerance);
+        if (upright.count() < morphs.count()) morphs = std::move(upright);
     }
     for (std::size_t f = 0; f < morphs.poses.size(); ++f) {
         const RigidPose fit = morphs.poses[f];

@@ -1,0 +1,26 @@
+from clients import HERE, ClientTest
+
+
+class Blender(ClientTest):
+    def run_blender(self, script, *arguments):
+        self.need("blender")
+        return self.ask("blender", "-b", "--factory-startup", "--python-exit-code", "3", "-P", HERE / script, "--",
+                        *arguments)
+
+    def test_plays_the_glb(self):
+        found = self.run_blender("blender_glb.py", "sample.glb", self.expected["fps"], "0,10,29")
+        print("Blender", found["version"], "shape keys", found["shape_keys"])
+        self.assertEqual(sorted(found["objects"]), ["box", "floor", "soft block", "torus"])
+        for frame in ("0", "10", "29"):
+            for body, size in (("torus", 2.7), ("soft block", 1.3), ("box", 1.8), ("floor", 11.4)):
+                self.assert_positions(found["positions"][frame][body], body, frame, 1.1e-4 * size)
+        self.assertGreater(found["shape_keys"]["torus"], 1)
+        self.assertTrue(found["smooth"]["torus"])
+
+    def test_replays_the_point_cache(self):
+        for body, name in (("torus", "sample_torus"), ("soft block", "sample_soft_block")):
+            found = self.run_blender("blender_pc2.py", f"{name}.obj", f"{name}.pc2", "0,10,29")
+            for frame in ("0", "10", "29"):
+                worst = self.assert_positions(found["positions"][frame], body, frame, 2e-6)  # single precision
+                print("Blender", found["version"], "mesh cache", body, "frame", frame, "error", worst)
+                self.assertEqual(len(found["positions"][frame]), len(self.expected["positions"][frame][body]))

@@ -1,0 +1,54 @@
+// Writes one animation in all formats into a folder, with where the vertices should be as JSON: what the checks with
+// other programs open.
+#include <cstdio>
+
+#include <nlohmann/json.hpp>
+
+#include "lithe/core/atomic_file.hpp"
+#include "lithe/scene/exporter.hpp"
+#include "support/animation.hpp"
+
+namespace {
+
+using lithe::test::Animation;
+
+nlohmann::json rows(const lithe::Points& points)
+{
+    nlohmann::json all = nlohmann::json::array();
+    for (const auto& x : points.colwise()) all.push_back({x[0], x[1], x[2]});
+    return all;
+}
+
+/// Positions of all bodies in some frames, and of the block's nodes the largest displacement and speed.
+nlohmann::json expected(const Animation& animation, int frames)
+{
+    nlohmann::json all = {{"fps", Animation::fps}, {"frames", frames}};
+    for (const int f : {0, frames / 3, frames - 1}) {
+        nlohmann::json& at = all["positions"][std::to_string(f)];
+        for (std::size_t b = 0; b < animation.bodies().size(); ++b)
+            at[animation.bodies()[b].name] = rows(animation.positions(static_cast<int>(b), f));
+    }
+    const lithe::Shown& block = animation.bodies()[Animation::block];
+    const lithe::Published last = animation.frame(frames - 1).bodies[Animation::block];
+    const lithe::Points u = nodes_in_world(block, last) - in_world(last.frame, block.volume.vertices);
+    all["block"] = {{"displacement", u.colwise().norm().maxCoeff()},
+                    {"speed", last.node_velocities.colwise().norm().maxCoeff()},
+                    {"tets", block.volume.tet_count()}};
+    return all;
+}
+
+} // namespace
+
+int main(int count, char** arguments)
+{
+    if (count != 2) return std::fputs("usage: write_samples FOLDER\n", stderr), 2;
+    const std::filesystem::path folder = arguments[1];
+    const Animation animation;
+    constexpr int frames = 30;
+    for (const char* name : {"sample.glb", "sample.usda", "sample.pc2", "sample.pvd", "frames"}) {
+        const auto sink = lithe::make_exporter(folder / name);
+        animation.play(*sink, frames);
+        sink->finish();
+    }
+    lithe::write_file(folder / "expected.json", expected(animation, frames).dump());
+}
