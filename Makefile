@@ -4,7 +4,7 @@ BUILD := build/release
 JOBS  ?= $(shell nproc)
 
 .PHONY: check-debug check-asan check-gpl-off check-clang
-.PHONY: build demo test check lint bench fuzz install clean bootstrap bootstrap-dev
+.PHONY: build demo test clients check lint bench fuzz install clean bootstrap bootstrap-test bootstrap-dev bootstrap-clients
 
 build: bootstrap
 	cmake --preset release
@@ -14,8 +14,12 @@ demo: build
 	$(BUILD)/lithe demo gallery -o out/demo
 
 # All but the slow tests, on the release build.
-test: build
+test: build bootstrap-test
 	cd $(BUILD) && ctest --output-on-failure -j $(JOBS) -LE slow
+
+# What other programs make of our files: gltf-validator, Blender, ParaView.
+clients: build bootstrap-clients
+	cd $(BUILD) && ctest --verbose -R '^clients\.'
 
 # What runs before an issue is closed: every build that we support, and the linters.
 check: test lint check-debug check-asan check-gpl-off check-clang
@@ -48,5 +52,11 @@ clean:
 bootstrap:
 	@tools/bootstrap.sh build
 
+bootstrap-test:
+	@tools/bootstrap.sh test
+
 bootstrap-dev:
 	@tools/bootstrap.sh build dev
+
+bootstrap-clients:
+	@tools/bootstrap.sh clients

@@ -1,8 +1,12 @@
 #!/usr/bin/env bash
 # Installs what Lithe needs and is missing, from Debian's packages; does nothing when all is there.
-#   tools/bootstrap.sh build        to build, test and run
-#   tools/bootstrap.sh build dev    also what `make check`, `make lint` and `make fuzz` need
+#   tools/bootstrap.sh build          to build and run
+#   tools/bootstrap.sh build test     also what `make test` needs: a browser that opens our reports
+#   tools/bootstrap.sh build dev      also what `make check`, `make lint` and `make fuzz` need
+#   tools/bootstrap.sh build clients  also the programs that `make clients` opens our files with, and from npm (into
+#                                     build/clients) gltf-validator
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
 build=(
   g++ make cmake ninja-build ccache mold pkg-config python3
@@ -12,14 +16,29 @@ build=(
   libgtest-dev libgmock-dev librapidcheck-dev
   ffmpeg
 )
+test=(chromium)
+clients=(blender python3-numpy python3-paraview xvfb xauth)
+validator=gltf-validator@2.0.0-dev.3.10
 dev=(clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19)
 
+install_validator() {
+  [ -e build/clients/node_modules/gltf-validator ] ||
+    npm install --silent --no-audit --no-fund --prefix build/clients "$validator"
+}
+
 wanted=()
+last=true
 for group in "${@:-build}"; do
   case $group in
     build) wanted+=("${build[@]}") ;;
+    test) wanted+=("${test[@]}") ;;
     dev) wanted+=("${dev[@]}") ;;
-    *) echo "bootstrap: unknown group '$group'; use build or dev" >&2; exit 2 ;;
+    clients)
+      wanted+=("${clients[@]}")
+      command -v npm >/dev/null || wanted+=(nodejs npm)
+      last=install_validator
+      ;;
+    *) echo "bootstrap: unknown group '$group'; use build, test, dev or clients" >&2; exit 2 ;;
   esac
 done
 
@@ -33,7 +52,10 @@ missing=()
 for package in "${wanted[@]}"; do
   grep -qxF "$package" <<<"$installed" || missing+=("$package")
 done
-[ ${#missing[@]} -eq 0 ] && exit 0
+if [ ${#missing[@]} -eq 0 ]; then
+  $last
+  exit 0
+fi
 
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
@@ -44,3 +66,4 @@ echo "bootstrap: installing ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
 "${as_root[@]}" apt-get -qq update
 "${as_root[@]}" apt-get -qq -y --no-install-recommends -o DPkg::Lock::Timeout=600 install "${missing[@]}"
+$last
