@@ -87,6 +87,25 @@ constexpr HandMadeSeed hand_made[] = {
     {"vega", "*VERTICES\n4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n*ELEMENTS\nTET\n1 4 0\n0 0 1 2 "
              "3\n*MATERIAL a\nENU, 1, 2, 0.3\n*SET s\n0,\n"
              "*REGION\nallElements, a\n*REGION\ns, a\n"},
+    {"scene", "[[body]]\nshape = \"sphere:radius=0.1\"\nposition = [0, 0.5, 0]\n[[obstacle]]\nshape = "
+              "\"plane\"\n"},
+    {"scene", "title = \"t\"\n[time]\nfps = 60\nsubsteps = 2\nframes = 9\nmethod = \"newmark\"\n"
+              "newmark_beta = 0.3\nnewmark_gamma = 0.6\n[world]\ngravity = [0, \"-9.81 m/s^2\", 0]\n"
+              "[solver]\ntolerance = 1e-8\nmax_iterations = 30\nlinear = \"cholesky\"\n"
+              "[material.a]\nkind = \"mooney_rivlin\"\nyoung = \"50 kPa\"\npoisson = 0.4\n"
+              "density = \"1 g/cm^3\"\nmooney_ratio = 0.3\n[[body]]\nname = 'a'\nshape = \"box\"\n"
+              "material = \"a\"\nmass = \"lumped\"\ncolor = \"#ff8000\"\nself_contact = true\n"},
+    {"scene", "[[body]]\nshape = \"box:size=1x2x3\"\ntets = 100\nrotation = [90, 0, \"1 rad\"]\n"
+              "velocity = [0, 0, 1]\nangular_velocity = [0, \"10 rpm\", 0]\nfriction = 0.5\n"
+              "contact_stiffness = \"2 MPa/m\"\ndamping = {mass = 0, stiffness = \"2 ms\"}\n"
+              "[[body.region]]\nlabel = 1\nmaterial = {kind = \"arruda_boyce\", limit_stretch = 3}\n"
+              "[[body.pin]]\nbox = [[-inf, 0, 0], [inf, 1, 1]]\nabout = [0, 0, 0]\nrelease = 2\n"
+              "motion = [{time = 0}, {time = 1, translation = [0, 1, 0], rotation = [0, 360, 0]}]\n"
+              "[[body.load]]\nwind = [1, 0, 0]\nair_density = 1.2\ndrag = 1\nfactor = [[0, 0], [1, 1]]\n"
+              "sphere = {centre = [0, 0, 0], radius = 1}\n[[body.load]]\nforce = [0, 1, 0]\n"
+              "vertices = [0, 1]\n[[body.load]]\npressure = 3\ncolor = [1, 0, 0]\ntolerance = 0.1\n"
+              "[[obstacle]]\nshape = \"torus:major=2,minor=1\"\ncell = 0.1\nposition = [0, -5, 0]\n"
+              "path = [{time = 0}, {time = 1, position = [1, 0, 0], rotation = [0, 90, 0]}]\n"},
 };
 
 void write_seeds(const fs::path& folder)
