@@ -1,3 +1,6 @@
+#include "lithe/scene/scene.hpp"
+
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -7,7 +10,6 @@
 
 #include "lithe/core/suggest.hpp"
 #include "lithe/geometry/make_shape.hpp"
-#include "lithe/scene/scene.hpp"
 #include "lithe/scene/scene_keys.hpp"
 #include "lithe/scene/toml_reader.hpp"
 
@@ -42,15 +44,10 @@ constexpr Choices<UpAxis, 2> up_axes = {{{"y", UpAxis::Y}, {"z", UpAxis::Z}}};
 constexpr Choices<MassKind, 2> mass_kinds = {
     {{"consistent", MassKind::Consistent}, {"lumped", MassKind::Lumped}}};
 
-Choices<Method, 4> methods()
-{
-    Choices<Method, 4> all = {{{"", Method::BackwardEuler},
-                               {"", Method::Newmark},
-                               {"", Method::QuasiStatic},
-                               {"", Method::Static}}};
-    for (auto& [name, method] : all) name = method_name(method);
-    return all;
-}
+const Choices<Method, 4> methods = {{{method_name(Method::BackwardEuler), Method::BackwardEuler},
+                                     {method_name(Method::Newmark), Method::Newmark},
+                                     {method_name(Method::QuasiStatic), Method::QuasiStatic},
+                                     {method_name(Method::Static), Method::Static}}};
 
 /// Refuses a key that something else in the table leaves without effect.
 void require_use(const TableReader& t, std::string_view key, bool has_use, std::string_view belongs_to)
@@ -63,12 +60,11 @@ void require_use(const TableReader& t, std::string_view key, bool has_use, std::
 SceneTime read_time(TableReader t)
 {
     SceneTime time;
-    const auto known_methods = methods();
     std::optional<int> frames;
     t.read("fps", time.fps, as::number(quantity::rate, from_to(1e-3, 1e6)));
     t.read("substeps", time.substeps, as::integer(1, most_substeps));
     t.read("frames", frames, as::integer(0, most_frames));
-    t.read("method", time.method, as::choice(known_methods));
+    t.read("method", time.method, as::choice(methods));
     t.read("newmark_beta", time.newmark_beta,
            as::number(quantity::number, {.low = 0.0, .high = 0.5, .low_end = Range::End::Open}));
     t.read("newmark_gamma", time.newmark_gamma, as::number(quantity::number, from_to(0.5, 1.0)));
@@ -449,15 +445,14 @@ fs::path SceneReader::read_mesh(const TomlValue& value) const
     return resolved(value);
 }
 
-/// The shape, made as coarsely as can be to see that it can be made.
+/// A shape that can be made. A torus is made to see that, as coarsely as can be.
 std::string SceneReader::read_shape(const TomlValue& value) const
 {
     std::string shape = value.text();
     if (shape.ends_with(".shape")) shape = resolved(value).string();
-    if (shape == "plane") return shape;
     try {
         Progress silent;
-        if (!find_shape_model(shape)) (void)make_shape(shape, 1e6, silent);
+        if (!find_rigid_shape(shape) && !find_shape_model(shape)) (void)make_shape(shape, 1e6, silent);
     } catch (const InputError& error) {
         throw InputError(value.place(), error.what());
     }
@@ -533,14 +528,11 @@ SceneBody SceneReader::read_body(TableReader t)
     return body;
 }
 
-/// Shapes that are touched exactly; others and files by a distance field, which has cells.
+/// Whether bodies touch a distance field, which has cells, and not an exact shape.
 bool has_distance_field(const SceneSource& source)
 {
     const auto* shape = std::get_if<std::string>(&source.from);
-    if (shape == nullptr) return true;
-    const std::string_view name = std::string_view(*shape).substr(0, shape->find(':'));
-    constexpr std::string_view exact[] = {"plane", "box", "beam", "sphere", "capsule", "cylinder"};
-    return std::find(std::begin(exact), std::end(exact), name) == std::end(exact);
+    return shape == nullptr || !find_rigid_shape(*shape);
 }
 
 SceneObstacle SceneReader::read_obstacle(TableReader t)

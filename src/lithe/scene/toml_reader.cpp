@@ -329,12 +329,11 @@ std::vector<TomlValue> TomlValue::list(std::string_view wanted) const
     return result;
 }
 
-TableReader TomlValue::table(std::string title, std::string path) const
+TableReader TomlValue::table(const std::string& title, const std::string& path) const
 {
     const auto* value = node_->as_table();
     if (value == nullptr) fail_type(fmt::format("a table, as in [{0}] or {1} = {{...}}", path_, name_));
-    return {*document_, *value, title.empty() ? title_of(path_) : std::move(title),
-            path.empty() ? path_ : std::move(path)};
+    return {*document_, *value, title.empty() ? title_of(path_) : title, path.empty() ? path_ : path};
 }
 
 std::vector<TableReader> TomlValue::tables() const

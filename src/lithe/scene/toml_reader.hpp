@@ -83,7 +83,7 @@ public:
     /// The values of a list; `wanted` says in words what it should be.
     std::vector<TomlValue> list(std::string_view wanted) const;
     /// `title` is how messages call the table, `path` how `asked` does; both from the key when empty.
-    TableReader table(std::string title = "", std::string path = "") const;
+    TableReader table(const std::string& title = "", const std::string& path = "") const;
     std::vector<TableReader> tables() const; ///< [[name]]: any number of them
 
     Place place() const;
