@@ -15,6 +15,8 @@ struct Shown {
     TetMesh volume = {};             ///< the tets behind the surface; empty for a body that has none
 
     bool rigid = false; ///< only its frame moves
+    bool backdrop =
+        false; ///< a piece of something without end (a plane): pictures and frames for them leave it out
 };
 
 /// The part that moves. Positions in the world are  frame.apply(positions)  (or the surface at rest when `positions` is

@@ -166,9 +166,8 @@ std::unique_ptr<ObstacleBody> prepare_obstacle(const SceneObstacle& obstacle, do
     std::optional<RigidShape> shape;
     const auto* spec = std::get_if<std::string>(&obstacle.source.from);
     if (spec) shape = at_place(obstacle.source.place, [&] { return find_rigid_shape(*spec); });
-    TriangleMesh surface = shape && std::holds_alternative<PlaneShape>(*shape)
-                               ? make_square(reach)
-                               : load_surface(obstacle.source, {}, progress);
+    const bool plane = shape && std::holds_alternative<PlaneShape>(*shape);
+    TriangleMesh surface = plane ? make_square(reach) : load_surface(obstacle.source, {}, progress);
     if (!shape) {
         const double cell = obstacle.cell.value_or(0.0);
         shape = at_place(obstacle.source.place, [&] {
@@ -178,6 +177,7 @@ std::unique_ptr<ObstacleBody> prepare_obstacle(const SceneObstacle& obstacle, do
     Shown shown;
     shown.name = obstacle.name;
     shown.surface = std::move(surface);
+    shown.backdrop = plane;
     shown.color = obstacle.color.value_or(Vec3(0.62, 0.64, 0.67));
     return std::make_unique<ObstacleBody>(
         ObstacleModel{std::move(*shape), std::move(shown), obstacle.path, obstacle.friction});

@@ -19,7 +19,7 @@ std::uint64_t text_hash(const Scene& scene)
     return hash_bytes(std::string(std::istreambuf_iterator<char>(in), {}));
 }
 
-/// Half the side of the square that is drawn for a plane: far beyond all bodies.
+/// Half the side of the square that stands for a plane: beyond all bodies.
 double plane_reach(const std::vector<std::unique_ptr<FullBody>>& bodies)
 {
     Box3 box;

@@ -1,4 +1,4 @@
-// A folder with one .ply per frame: all bodies as one surface in the world, with their colours.
+// A folder with one .ply per frame: all bodies but backdrops as one surface in the world, with their colours.
 #include "lithe/core/error.hpp"
 #include "lithe/geometry/mesh_io.hpp"
 #include "lithe/scene/export_folder.hpp"
@@ -40,7 +40,9 @@ public:
     void begin(const std::vector<Shown>& bodies, double) override
     {
         bodies_ = bodies;
-        mesh_ = joined(bodies);
+        for (Shown& body : bodies_)
+            if (body.backdrop) body.surface = {};
+        mesh_ = joined(bodies_);
     }
 
     void frame(const Frame& frame) override

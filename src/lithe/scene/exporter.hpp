@@ -13,7 +13,7 @@ namespace lithe {
 ///   .pc2    point cache of the deforming body, with NAME.obj beside it, the mesh that it moves; of several bodies a
 ///           pair NAME_<body>.pc2 and .obj each
 ///   .pvd    with a folder NAME of .vtu beside it: the tets of bodies that have them, with displacement and velocity
-///   FOLDER/ (no ending, or a slash at the end) a .ply per frame, all bodies in one
+///   FOLDER/ (no ending, or a slash at the end) a .ply per frame, all bodies but backdrops in one
 ///
 /// Throws InputError for any other ending, and when the place cannot be written to. What is written appears whole, on
 /// `finish`, with the frames that came so far (none: nothing is written); without `finish`, nothing changes on disk.
