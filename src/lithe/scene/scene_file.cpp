@@ -229,7 +229,8 @@ Keyframes<RigidPose> read_motion(const TomlValue& value, std::string_view transl
                                  const WrittenPose& rest)
 {
     MotionBuilder motion;
-    for (TableReader& t : value.tables()) {
+    for (std::size_t i = 0, count = value.table_count(); i < count; ++i) {
+        TableReader t = value.table(i);
         WrittenPose pose = rest;
         const auto time = t.find("time");
         read_pose(t, translation, pose);
@@ -254,9 +255,9 @@ Keyframes<double> read_factor(const TomlValue& value)
         return value.number(quantity::number, {});
     }
     std::vector<double> times, factors;
-    for (const TomlValue& entry : value.list(wanted)) {
-        const std::vector<TomlValue> pair = entry.list("a pair of time and factor, as in [1, 0.5]");
-        if (pair.size() != 2) entry.fail_type("a pair of time and factor, as in [1, 0.5]");
+    for (std::size_t i = 0, count = value.length(wanted); i < count; ++i) {
+        const std::vector<TomlValue> pair =
+            value.item(i).items(2, "a pair of time and factor, as in [1, 0.5]");
         const double time = pair[0].number(quantity::time, {});
         if (!times.empty()) require_rising(pair[0], time, times.back());
         times.push_back(time);
@@ -271,8 +272,7 @@ Keyframes<double> read_factor(const TomlValue& value)
 BoxSelector read_box(const TomlValue& value)
 {
     const std::string wanted = "two corners, as in [[0, 0, 0], [1, 1, 1]]";
-    const std::vector<TomlValue> corners = value.list(wanted);
-    if (corners.size() != 2) value.fail_type(wanted);
+    const std::vector<TomlValue> corners = value.items(2, wanted);
     const Range side{.infinity = Range::Infinity::Allow};
     const BoxSelector box{corners[0].vector(quantity::length, side),
                           corners[1].vector(quantity::length, side)};
@@ -296,8 +296,8 @@ SphereSelector read_sphere(const TomlValue& value)
 ListSelector read_vertices(const TomlValue& value)
 {
     ListSelector list;
-    for (const TomlValue& vertex : value.list("a list of vertices, as in [0, 5, 7]"))
-        list.vertices.push_back(vertex.integer(0, std::numeric_limits<int>::max()));
+    for (std::size_t i = 0, count = value.length("a list of vertices, as in [0, 5, 7]"); i < count; ++i)
+        list.vertices.push_back(value.item(i).integer(0, std::numeric_limits<int>::max()));
     if (list.vertices.empty()) value.fail("must name at least one vertex");
     return list;
 }
@@ -516,9 +516,10 @@ SceneBody SceneReader::read_body(TableReader t)
     t.read("contact_stiffness", body.contact_stiffness, as::number(quantity::contact_stiffness, above(0.0)));
     t.read("self_contact", body.self_contact, as::boolean());
     t.read("color", body.color, as::color());
-    for (TableReader& region : t.tables("region")) body.regions.push_back(read_region(region, materials_));
-    for (TableReader& pin : t.tables("pin")) body.pins.push_back(read_pin(pin));
-    for (TableReader& load : t.tables("load")) body.loads.push_back(read_load(load));
+    t.read_tables("region",
+                  [&](const TableReader& r) { body.regions.push_back(read_region(r, materials_)); });
+    t.read_tables("pin", [&](const TableReader& pin) { body.pins.push_back(read_pin(pin)); });
+    t.read_tables("load", [&](const TableReader& load) { body.loads.push_back(read_load(load)); });
     t.finish();
     check_source(t, body.source);
     if (const auto* shape = std::get_if<std::string>(&body.source.from); shape && *shape == "plane")
@@ -564,13 +565,16 @@ Scene SceneReader::read()
     t.read("world", scene.gravity, [](const TomlValue& v) { return read_gravity(v.table()); });
     t.read("solver", scene.solver, [](const TomlValue& v) { return read_solver(v.table()); });
     t.read("material", materials_, [](const TomlValue& v) { return read_materials(v.table()); });
-    std::vector<TableReader> bodies = t.tables("body"), obstacles = t.tables("obstacle");
+    const auto bodies = t.find("body"), obstacles = t.find("obstacle");
     t.finish();
-    if (bodies.empty()) t.fail("a scene needs at least one [[body]]");
-    if (std::max(bodies.size(), obstacles.size()) > most_things)
-        t.fail(fmt::format("a scene holds at most {} bodies and {} obstacles", most_things, most_things));
-    for (TableReader& body : bodies) scene.bodies.push_back(read_body(body));
-    for (TableReader& obstacle : obstacles) scene.obstacles.push_back(read_obstacle(obstacle));
+    const std::size_t body_count = bodies ? bodies->table_count() : 0,
+                      obstacle_count = obstacles ? obstacles->table_count() : 0;
+    if (body_count == 0) t.fail("a scene needs at least one [[body]]");
+    if (std::max(body_count, obstacle_count) > most_things)
+        t.fail(fmt::format("a scene holds at most {0} bodies and {0} obstacles", most_things));
+    for (std::size_t i = 0; i < body_count; ++i) scene.bodies.push_back(read_body(bodies->table(i)));
+    for (std::size_t i = 0; i < obstacle_count; ++i)
+        scene.obstacles.push_back(read_obstacle(obstacles->table(i)));
     name_the_rest(scene.bodies, "body");
     name_the_rest(scene.obstacles, "obstacle");
     return scene;

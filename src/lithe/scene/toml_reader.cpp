@@ -256,10 +256,9 @@ double TomlValue::number(const Quantity& quantity, const Range& range) const
 Vec3 TomlValue::vector(const Quantity& quantity, const Range& range) const
 {
     const std::string wanted = "three numbers, as in [0, 1, 0]";
-    const std::vector<TomlValue> items = list(wanted);
-    if (items.size() != 3) fail_type(wanted);
-    return {items[0].number(quantity, range), items[1].number(quantity, range),
-            items[2].number(quantity, range)};
+    const std::vector<TomlValue> values = items(3, wanted);
+    return {values[0].number(quantity, range), values[1].number(quantity, range),
+            values[2].number(quantity, range)};
 }
 
 int TomlValue::integer(int low, int high) const
@@ -292,8 +291,7 @@ Vec3 TomlValue::color() const
 {
     const std::string wanted = "a colour, as in [1, 0.5, 0] or \"#ff8000\"";
     if (!is_text()) {
-        const std::vector<TomlValue> items = list(wanted);
-        if (items.size() != 3) fail_type(wanted);
+        (void)items(3, wanted);
         return vector(quantity::number, from_to(0.0, 1.0));
     }
     const std::string hex = text();
@@ -318,15 +316,25 @@ std::size_t TomlValue::choice(std::span<const std::string_view> names) const
                      did_you_mean(value->get(), {names.begin(), names.end()})));
 }
 
-std::vector<TomlValue> TomlValue::list(std::string_view wanted) const
+std::size_t TomlValue::length(std::string_view wanted) const
 {
     const auto* values = node_->as_array();
     if (values == nullptr) fail_type(wanted);
-    std::vector<TomlValue> result;
-    result.reserve(values->size());
-    for (const toml::node& node : *values)
-        result.emplace_back(*document_, node, fmt::format("{}[{}]", name_, result.size()), path_);
-    return result;
+    return values->size();
+}
+
+TomlValue TomlValue::item(std::size_t i) const
+{
+    LITHE_ASSERT(is_list() && i < node_->as_array()->size());
+    return {*document_, (*node_->as_array())[i], fmt::format("{}[{}]", name_, i), path_};
+}
+
+std::vector<TomlValue> TomlValue::items(std::size_t count, std::string_view wanted) const
+{
+    if (length(wanted) != count) fail_type(wanted);
+    std::vector<TomlValue> values;
+    for (std::size_t i = 0; i < count; ++i) values.push_back(item(i));
+    return values;
 }
 
 TableReader TomlValue::table(const std::string& title, const std::string& path) const
@@ -336,15 +344,17 @@ TableReader TomlValue::table(const std::string& title, const std::string& path) 
     return {*document_, *value, title.empty() ? title_of(path_) : title, path.empty() ? path_ : path};
 }
 
-std::vector<TableReader> TomlValue::tables() const
+std::size_t TomlValue::table_count() const
 {
     if (is_table())
         throw InputError(place(),
                          fmt::format("{0} must be a list of tables; write [[{0}]] instead of [{0}]", path_));
-    std::vector<TableReader> result;
-    for (const TomlValue& value : list(fmt::format("a list of tables, as in [[{}]]", path_)))
-        result.push_back(value.table(fmt::format("[[{}]]", path_)));
-    return result;
+    return length(fmt::format("a list of tables, as in [[{}]]", path_));
+}
+
+TableReader TomlValue::table(std::size_t i) const
+{
+    return item(i).table(fmt::format("[[{}]]", path_));
 }
 
 // ---- tables
@@ -363,12 +373,6 @@ std::optional<TomlValue> TableReader::find(std::string_view key)
     const toml::node* node = table_->get(key);
     if (node == nullptr) return std::nullopt;
     return TomlValue(*document_, *node, std::string(key), path);
-}
-
-std::vector<TableReader> TableReader::tables(std::string_view key)
-{
-    const auto value = find(key);
-    return value ? value->tables() : std::vector<TableReader>();
 }
 
 std::vector<TomlValue> TableReader::entries()

@@ -80,11 +80,16 @@ public:
     Vec3 color() const;       ///< [red, green, blue], each in [0, 1], or "#rrggbb"
     /// The place in `names` of the text.
     std::size_t choice(std::span<const std::string_view> names) const;
-    /// The values of a list; `wanted` says in words what it should be.
-    std::vector<TomlValue> list(std::string_view wanted) const;
+    /// How long a list is; `wanted` says in words what it should be. Lists may have millions of values, which are
+    /// looked at one by one.
+    std::size_t length(std::string_view wanted) const;
+    TomlValue item(std::size_t i) const;
+    /// All values of a short list, which must have that many.
+    std::vector<TomlValue> items(std::size_t count, std::string_view wanted) const;
     /// `title` is how messages call the table, `path` how `asked` does; both from the key when empty.
     TableReader table(const std::string& title = "", const std::string& path = "") const;
-    std::vector<TableReader> tables() const; ///< [[name]]: any number of them
+    std::size_t table_count() const; ///< [[name]]: a list of tables
+    TableReader table(std::size_t i) const;
 
     Place place() const;
     const std::string& name() const { return name_; }
@@ -113,8 +118,15 @@ public:
     {
         if (const auto value = find(key)) target = how(*value);
     }
-    std::vector<TableReader> tables(std::string_view key); ///< none when the file has none
-    std::vector<TomlValue> entries();                      ///< of a table whose keys are free names
+    /// [[key]]: add(table) for each of them; there may be none.
+    template <class Add>
+    void read_tables(std::string_view key, const Add& add)
+    {
+        const auto value = find(key);
+        for (std::size_t i = 0, count = value ? value->table_count() : 0; i < count; ++i)
+            add(value->table(i));
+    }
+    std::vector<TomlValue> entries(); ///< of a table whose keys are free names
 
     /// Refuses the keys that nobody asked for.
     void finish() const;
