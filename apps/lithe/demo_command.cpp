@@ -1,7 +1,10 @@
-#include "command.hpp"
+#include "pictures.hpp"
+#include "simulate.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
+#include "lithe/core/atomic_file.hpp"
 #include "lithe/core/error.hpp"
 #include "lithe/core/suggest.hpp"
 #include "lithe/core/timer.hpp"
@@ -10,6 +13,8 @@
 #include "lithe/render/cut.hpp"
 #include "lithe/render/layout.hpp"
 #include "lithe/render/render.hpp"
+#include "lithe/render/report.hpp"
+#include "lithe/scene/builtin_scenes.hpp"
 
 namespace lithe::cli {
 namespace {
@@ -20,7 +25,16 @@ struct DemoOptions {
     std::string name;
     std::string folder = "out/demo";
     std::string size = "1600x900";
+    std::optional<int> frames;
 };
+
+fs::path make_folder(const fs::path& folder)
+{
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) throw InputError({.file = folder}, "the folder cannot be made: " + error.message());
+    return folder;
+}
 
 /// A built-in character, as a surface and as tets.
 struct Character {
@@ -57,25 +71,16 @@ Image draw_gallery(const std::vector<Character>& characters, const DemoOptions& 
         }
     RenderOptions render_options;
     std::tie(render_options.width, render_options.height) = parse_size(options.size);
-    Points content(3, 0);
-    for (const RenderSurface& surface : scene.surfaces) {
-        content.conservativeResize(3, content.cols() + surface.vertices.cols());
-        content.rightCols(surface.vertices.cols()) = surface.vertices;
-    }
     const double aspect = static_cast<double>(render_options.width) / render_options.height;
-    return render(scene, frame_content(content, {.view = View::Gallery, .aspect = aspect}), render_options,
-                  session.progress());
+    return render(scene, frame_content(content_of(scene), {.view = View::Gallery, .aspect = aspect}),
+                  render_options, session.progress());
 }
 
 /// Models, meshes and renders the built-in characters.
 void run_gallery(const DemoOptions& options, Session& session)
 {
     const Stopwatch watch;
-    const fs::path folder = options.folder;
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) throw InputError({.file = folder}, "the folder cannot be made: " + error.message());
-
+    const fs::path folder = make_folder(options.folder);
     std::vector<Character> characters;
     for (const BuiltinShape& shape : builtin_shapes()) {
         characters.push_back(make_character(shape, session));
@@ -95,17 +100,119 @@ void run_gallery(const DemoOptions& options, Session& session)
         options.folder, watch.seconds());
 }
 
+/// The start, the end, and two moments between.
+std::vector<int> telling_frames(const RunOptions& run)
+{
+    std::vector<int> numbers;
+    for (int k = 0; k < 4; ++k)
+        numbers.push_back(run.first_frame + k * (run.last_frame - run.first_frame) / 3);
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    return numbers;
+}
+
+Plot make_plot(const RunMetrics& metrics, std::string title, PlotAxis y)
+{
+    Plot plot{.title = std::move(title), .x = {"time", "s"}, .y = std::move(y), .x_values = {}, .series = {}};
+    for (const StepMetrics& step : metrics.steps) plot.x_values.push_back(step.t);
+    return plot;
+}
+
+template <class F>
+void add_series(const RunMetrics& metrics, Plot& plot, std::string name, const F& value)
+{
+    PlotSeries series{std::move(name), {}};
+    for (const StepMetrics& step : metrics.steps) series.values.push_back(value(step));
+    plot.series.push_back(std::move(series));
+}
+
+std::vector<Plot> make_plots(const RunMetrics& metrics)
+{
+    Plot energy = make_plot(metrics, "Energy", {"energy", "J"});
+    add_series(metrics, energy, "kinetic", [](const StepMetrics& s) { return s.mechanics.kinetic; });
+    add_series(metrics, energy, "elastic", [](const StepMetrics& s) { return s.mechanics.elastic; });
+    add_series(metrics, energy, "potential", [](const StepMetrics& s) { return s.mechanics.potential; });
+    Plot momentum = make_plot(metrics, "Linear momentum", {"|P|", "kg m/s"});
+    add_series(metrics, momentum, "|P|",
+               [](const StepMetrics& s) { return s.mechanics.linear_momentum.norm(); });
+    Plot contacts = make_plot(metrics, "Contacts", {"points that touch"});
+    add_series(metrics, contacts, "contacts", [](const StepMetrics& s) { return s.report.contacts; });
+    Plot newton = make_plot(metrics, "Newton iterations", {"iterations per step"});
+    add_series(metrics, newton, "iterations", [](const StepMetrics& s) { return s.report.iterations; });
+    Plot time = make_plot(metrics, "Time per step", {"time", "ms"});
+    for (std::size_t k = 0; k < metrics.stages.size(); ++k)
+        add_series(metrics, time, metrics.stages[k],
+                   [k](const StepMetrics& s) { return 1e3 * s.stage_seconds[k]; });
+    return {energy, momentum, contacts, newton, time};
+}
+
+Report make_report(const Scene& scene, const PreparedScene& prepared, const SimulateResult& result,
+                   const std::vector<Image>& pictures)
+{
+    const RunMetrics& metrics = result.metrics;
+    double penetration = 0.0;
+    for (const StepMetrics& step : metrics.steps)
+        penetration = std::max(penetration, step.report.penetration);
+    Report report{.title = scene.title, .summary = {}};
+    report.facts = {{"frames", fmt::format("{}", metrics.frames)},
+                    {"simulated", fmt::format("{:.3g} s", prepared.world.time())},
+                    {"computed in", fmt::format("{:.3g} s", metrics.seconds)},
+                    {"steps", fmt::format("{}", metrics.steps.size())},
+                    {"deepest penetration", fmt::format("{:.3g} m", penetration)},
+                    {"state", hash_text(metrics.state_hash)}};
+    for (const std::string& note : prepared.notes) report.facts.push_back({"note", note});
+    for (std::size_t k = 0; k < pictures.size(); ++k)
+        report.pictures.push_back({fmt::format("{}: moment {} of {}", scene.title, k + 1, pictures.size()),
+                                   encode_png(pictures[k])});
+    report.plots = make_plots(metrics);
+    return report;
+}
+
+/// Simulates a built-in scene and leaves everything about it in a folder.
+void run_scene(const BuiltinScene& builtin, const DemoOptions& options, Session& session)
+{
+    const Scene scene = parse_scene(builtin.text, fmt::format("{}.toml", builtin.name));
+    const auto [width, height] = parse_size(options.size);
+    const fs::path folder = make_folder(fs::path(options.folder) / builtin.name);
+    session.say("{}: {}\n", builtin.name, scene.title);
+    PreparedScene prepared = prepare_scene(scene, session.progress());
+    if (options.frames) prepared.run.last_frame = *options.frames;
+    FrameKeeper keeper(telling_frames(prepared.run));
+    FrameSink* watchers[] = {&keeper};
+    const std::string stem = (folder / builtin.name).string();
+    const SimulateOutputs outputs{.files = {(folder / "frames").string() + "/", stem + ".glb"},
+                                  .metrics = (folder / "metrics.json").string()};
+    const SimulateResult result = simulate(prepared, outputs, session, watchers);
+
+    const RenderOptions render_options{.width = width / 2, .height = height / 2};
+    const std::vector<Image> pictures =
+        draw_frames(keeper.bodies(), keeper.frames(), render_options, session.progress());
+    write_png(folder / "picture.png", contact_sheet(pictures, 2));
+    write_file(folder / "report.html", to_html(make_report(scene, prepared, result, pictures)));
+    session.say("{} frames in {:.1f} s; {}/ has picture.png, report.html, metrics.json, {}.glb and frames/\n",
+                result.metrics.frames, result.metrics.seconds, folder.string(), builtin.name);
+    require_finished(result.report);
+}
+
+void list_demos()
+{
+    fmt::print("{:<12} the built-in characters: modelled, filled with tetrahedra, rendered\n", "gallery");
+    for (const BuiltinScene& scene : builtin_scenes())
+        fmt::print("{:<12} {}\n", scene.name,
+                   parse_scene(scene.text, std::string(scene.name) + ".toml").title);
+    fmt::print("\nrun one with: lithe demo NAME [-o FOLDER]\n");
+}
+
 void run_demo(const DemoOptions& options, Session& session)
 {
-    if (options.name.empty()) {
-        fmt::print("gallery   the built-in characters: modelled, filled with tetrahedra, rendered\n"
-                   "\nrun one with: lithe demo gallery [-o FOLDER]\n");
-        return;
+    if (options.name.empty()) return list_demos();
+    if (options.name == "gallery") return run_gallery(options, session);
+    std::vector<std::string> names = {"gallery"};
+    for (const BuiltinScene& scene : builtin_scenes()) {
+        if (scene.name == options.name) return run_scene(scene, options, session);
+        names.emplace_back(scene.name);
     }
-    if (options.name != "gallery")
-        throw InputError(fmt::format("there is no demo '{}'{}; the demos are: gallery", options.name,
-                                     did_you_mean(options.name, {"gallery"})));
-    run_gallery(options, session);
+    throw InputError(fmt::format("there is no demo '{}'{}; the demos are: {}", options.name,
+                                 did_you_mean(options.name, names), fmt::join(names, ", ")));
 }
 
 } // namespace
@@ -117,6 +224,8 @@ void add_demo_command(CLI::App& app, Session& session)
                                     [options, &session] { run_demo(*options, session); });
     command->add_option("name", options->name, "which demo to run");
     command->add_option("-o,--output", options->folder, "folder for what it makes")->capture_default_str();
+    command->add_option("--frames", options->frames, "how many frames of a scene (default: the scene's)")
+        ->check(CLI::Range(1, 1'000'000));
     command->add_option("--size", options->size, "of the pictures, in pixels")->capture_default_str();
 }
 

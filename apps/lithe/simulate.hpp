@@ -9,9 +9,9 @@ namespace lithe::cli {
 
 /// Where a run goes besides the screen.
 struct SimulateOutputs {
-    std::vector<std::string> files;     ///< by their endings; see make_exporter
-    std::optional<std::string> metrics; ///< JSON
-    std::optional<std::string> checkpoint;
+    std::vector<std::string> files;          ///< by their endings; see make_exporter
+    std::optional<std::string> metrics = {}; ///< JSON
+    std::optional<std::string> checkpoint = {};
     int checkpoint_every = 60; ///< frames
 };
 

@@ -14,7 +14,7 @@
 #include "lithe/geometry/shape_field.hpp"
 #include "lithe/geometry/shapes.hpp"
 
-#include "lithe/geometry/builtin_shapes.inc" // made from characters/*.shape: embedded_shapes, by name
+#include "lithe/geometry/builtin_shapes.inc" // made from characters/*.shape: embedded_texts, by name
 
 namespace lithe {
 namespace {
@@ -170,7 +170,7 @@ std::span<const BuiltinShape> builtin_shapes()
 {
     static const std::vector<BuiltinShape> shapes = [] {
         std::vector<BuiltinShape> result;
-        for (const auto& [name, text] : embedded_shapes) { // the first line is "# what it is"
+        for (const auto& [name, text] : embedded_texts) { // the first line is "# what it is"
             const std::string_view all = text;
             result.push_back({name, all.substr(2, all.find('\n') - 2), all});
         }

@@ -25,7 +25,7 @@ double plane_reach(const std::vector<std::unique_ptr<FullBody>>& bodies)
     Box3 box;
     for (const auto& body : bodies) box.extend(body->swept_bounds());
     return box.isEmpty() ? 1.0
-                         : 4.0 * (box.diagonal().norm() + Vec3(box.center()[0], 0.0, box.center()[2]).norm());
+                         : 1.5 * (box.diagonal().norm() + Vec3(box.center()[0], 0.0, box.center()[2]).norm());
 }
 
 /// How much of a body is inside of an obstacle at the start.
