@@ -167,9 +167,19 @@ double add_frozen(const ContactScene& scene, const Points& x, Points& gradient, 
     return energy;
 }
 
-/// What is found now replaces what was known of the same vertex; the rest stays.
-void merge_pairs(ContactWork& work)
+/// Whether a pair that is not found any more may close again where it was: it has opened, and not slid off its triangle.
+bool may_close(const SelfPair& pair, const Points& x)
 {
+    const Vec3 d = pair.offset(x);
+    const double along = d.dot(pair.normal);
+    const Vec3 edge = x.col(pair.triangle[1]) - x.col(pair.triangle[0]);
+    return along <= 0.0 && (d - along * pair.normal).squaredNorm() < edge.squaredNorm();
+}
+
+/// The pairs found now, and of the others those that may close again.
+void merge_pairs(const Points& x, ContactWork& work)
+{
+    std::erase_if(work.pairs, [&](const SelfPair& pair) { return !may_close(pair, x); });
     work.merged.clear();
     work.merged.reserve(work.detected.capacity());
     const auto earlier = [](const SelfPair& a, const SelfPair& b) { return a.vertex < b.vertex; };
@@ -257,7 +267,7 @@ ContactChange refresh_contact(const ContactScene& scene, const Points& x, Points
     set_rubbing(scene, work);
     if (scene.model.self) {
         detect_self_contact(*scene.model.self, scene.model.stiffness, x, work.detected, work.detection);
-        merge_pairs(work);
+        merge_pairs(x, work);
     }
     const double after = add_frozen(scene, x, work.refrozen, work);
     gradient += work.refrozen - work.frozen;
@@ -285,7 +295,7 @@ void set_contact_stiffness(const ContactScene& scene, const Points& x, ContactWo
         work.stiffness.push_back({{pair.vertex, pair.triangle[0], pair.triangle[1], pair.triangle[2]},
                                   {1.0, -pair.weights[0], -pair.weights[1], -pair.weights[2]},
                                   4,
-                                  pair.stiffness * pair_metric(pair)});
+                                  pair.stiffness * pair.normal * pair.normal.transpose()});
     }
 }
 

@@ -85,8 +85,7 @@ struct ContactChange {
 };
 
 /// Renews what is frozen, at the x of the last call of add_contact_gradient, and adds the change of the gradient. Pairs of
-/// self-contact that are found stay for the rest of the solve: one that has opened pulls nothing, and closes again without
-/// a jump.
+/// self-contact that have just opened stay: they pull nothing, and close again without a jump.
 ContactChange refresh_contact(const ContactScene& scene, const Points& x, Points& gradient,
                               ContactWork& work);
 

@@ -1,6 +1,7 @@
 #include "lithe/contact/self_contact.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "lithe/core/parallel.hpp"
@@ -50,6 +51,16 @@ bool are_neighbours(const SelfContactModel& model, int a, int b)
     return std::binary_search(begin + model.neighbour_start[v], begin + model.neighbour_start[v + 1], b);
 }
 
+/// From v_p to v_s; out of the triangle where they are so close that rounding would decide.
+Vec3 exit_direction(const SelfPair& pair, double cell, const Points& x)
+{
+    const Vec3 d = pair.offset(x);
+    const double depth = d.norm();
+    if (depth > 1e-8 * cell) return d / depth;
+    const Vec3 a = x.col(pair.triangle[0]), b = x.col(pair.triangle[1]), c = x.col(pair.triangle[2]);
+    return (b - a).cross(c - a).normalized();
+}
+
 /// The pair of surface vertex `i`, or one whose vertex is -1.
 SelfPair find_pair(const SelfContactModel& model, double stiffness, const Bvh& bvh, const Points& x,
                    std::size_t i)
@@ -67,20 +78,11 @@ SelfPair find_pair(const SelfContactModel& model, double stiffness, const Bvh& b
         if (are_neighbours(model, vertex, v)) return none;
     const double area = 0.5 * (model.vertex_area[static_cast<Index>(i)] + model.triangle_area[exit.triangle]);
     SelfPair pair{vertex, {corner[0], corner[1], corner[2]}, exit.barycentric, {}, stiffness * area};
-    const Vec3 d = pair.offset(x);
-    const double depth = d.norm();
-    if (!(depth > 0.0)) return none; // exactly on the surface
-    pair.normal = d / depth;
+    pair.normal = exit_direction(pair, std::sqrt(area), x);
     return pair;
 }
 
 } // namespace
-
-Mat3 pair_metric(const SelfPair& pair)
-{
-    const Mat3 nn = pair.normal * pair.normal.transpose();
-    return nn + self_contact_anisotropy * (Mat3::Identity() - nn);
-}
 
 void detect_self_contact(const SelfContactModel& model, double stiffness, const Points& x,
                          std::vector<SelfPair>& pairs, SelfDetectionWork& work)

@@ -7,7 +7,8 @@
 namespace lithe {
 
 /// A vertex of the surface that is inside the body where it should not be, and the point of the surface that it has to
-/// leave by. While a solve moves x, the pair keeps its triangle, its weights and its direction.
+/// leave by: a force k d on it, and the opposite one on the triangle. While a solve moves x, the pair keeps its triangle,
+/// its weights and its direction, and pushes along that only.
 struct SelfPair {
     int vertex;                  ///< v_p, of the body
     std::array<int, 3> triangle; ///< vertices of the body
@@ -22,13 +23,6 @@ struct SelfPair {
                weights[2] * x.col(triangle[2]) - x.col(vertex);
     }
 };
-
-/// How much of the stiffness across a pair acts along it in Newton's matrix (never in the force): keeps steps that slide
-/// along the surface from overshooting.
-inline constexpr double self_contact_anisotropy = 0.1;
-
-/// N = n n^T + alpha (I - n n^T); the pair's part of Newton's matrix is k (w w^T) x N, w = (1, -beta).
-Mat3 pair_metric(const SelfPair& pair);
 
 /// Buffers, sized on first use.
 struct SelfDetectionWork {

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "lithe/core/error.hpp"
-#include "lithe/math/psd.hpp"
 
 namespace lithe {
 namespace {
@@ -79,7 +78,7 @@ Mat9 pressure_stiffness(const Vec3& a, const Vec3& b, const Vec3& c, double pres
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j)
             if (i != j) K.block<3, 3>(3 * i, 3 * j) = pressure / 12.0 * cross_matrix(edge[j] - edge[i]);
-    return project_psd(K);
+    return K;
 }
 
 } // namespace lithe

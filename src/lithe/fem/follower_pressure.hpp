@@ -28,7 +28,8 @@ double add_pressure_gradient(std::span<const SurfacePressure> pressures, const P
 double refresh_pressure(std::span<const SurfacePressure> pressures, const Points& x, Points& gradient,
                         PressureWork& work);
 
-/// The symmetric part of the derivative of one triangle's pressure, made positive semidefinite; 3 x 3 blocks by corner.
+/// The symmetric part of the derivative of one triangle's pressure on its corners; 3 x 3 blocks by corner. Its sum over
+/// a closed surface is d2(p V)/dx2. Alone it is indefinite.
 Mat9 pressure_stiffness(const Vec3& a, const Vec3& b, const Vec3& c, double pressure);
 
 } // namespace lithe

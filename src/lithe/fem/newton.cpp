@@ -156,13 +156,14 @@ private:
     double share_ = 0.0;
 };
 
-/// Newton's matrix at work.x, whose stiffness is in work.K, into work.system().
-void set_system(const Problem& problem, FemWork& work)
+/// Newton's matrix at work.x, whose stiffness is in work.K, into work.system(). `definiteness` is that of pressure.
+void set_system(const Problem& problem, Definiteness definiteness, FemWork& work)
 {
     const auto& [model, loading, objective, contact] = problem;
     assemble_system(model, objective.mass_weight + objective.damping_weight * model.damping.mass,
                     objective.damping_weight * model.damping.stiffness, work);
-    if (!loading.pressures.empty()) add_pressure_stiffness(loading.pressures, work.x, work.pinned, work.A);
+    if (!loading.pressures.empty())
+        add_pressure_stiffness(loading.pressures, work.x, definiteness, work.pinned, work.A);
     if (!contact) return;
     collect_couplings(work.contact.pairs, work.A, work.couplings);
     if (!work.couplings.empty()) copy_with_couplings(work.A, work.couplings, work.coupled);
@@ -170,16 +171,23 @@ void set_system(const Problem& problem, FemWork& work)
     add_contact_stiffness(work.contact.stiffness, work.pinned, work.system());
 }
 
-/// Newton's direction at work.x, whose stiffness is in work.K, into work.d.
+/// Newton's direction at work.x, whose stiffness is in work.K, into work.d. Under pressure the tension of the body
+/// balances what pressure takes: only the exact Hessians know, so these are tried first.
 SolveStatus find_direction(const Problem& problem, const NewtonOptions& newton,
                            const Regularisation& regularisation, bool pins_move, SolveReport& report,
                            FemWork& work)
 {
-    set_system(problem, work);
-    regularisation.apply(work.system());
+    const bool pressed = !problem.loading.pressures.empty();
+    const auto solve = [&](Definiteness definiteness) {
+        if (pressed) elastic_hessian(problem.model, work.x, definiteness, work.K, work.elastic);
+        set_system(problem, definiteness, work);
+        regularisation.apply(work.system());
+        set_right_hand_side(problem.model, problem.objective, pins_move, work);
+        return solve_linear(newton, report, work);
+    };
     report.regularisation = std::max(report.regularisation, regularisation.share());
-    set_right_hand_side(problem.model, problem.objective, pins_move, work);
-    return solve_linear(newton, report, work);
+    const SolveStatus status = pressed ? solve(Definiteness::Exact) : SolveStatus::NotPositiveDefinite;
+    return status == SolveStatus::NotPositiveDefinite ? solve(Definiteness::Projected) : status;
 }
 
 /// Everything goes by d, and the pins to their targets.
@@ -356,7 +364,7 @@ SolveReport minimise(const FemModel& model, const Loading& loading, const Fricti
 
     while (report.iterations < newton.max_iterations) {
         // direction
-        if (report.iterations > 0)
+        if (report.iterations > 0 && loading.pressures.empty())
             elastic_hessian(model, work.x, Definiteness::Projected, work.K, work.elastic);
         ++report.iterations;
         const SolveStatus linear = find_direction(problem, newton, regularisation, pins_move, report, work);

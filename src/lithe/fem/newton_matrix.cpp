@@ -4,6 +4,7 @@
 
 #include "lithe/core/error.hpp"
 #include "lithe/fem/follower_pressure.hpp"
+#include "lithe/math/psd.hpp"
 
 namespace lithe {
 namespace {
@@ -76,13 +77,13 @@ void add_contact_stiffness(std::span<const ContactStiffness> parts, std::span<co
 }
 
 void add_pressure_stiffness(std::span<const SurfacePressure> pressures, const Points& x,
-                            std::span<const unsigned char> pinned, SparseMatrix& A)
+                            Definiteness definiteness, std::span<const unsigned char> pinned, SparseMatrix& A)
 {
     for (const SurfacePressure& load : pressures)
         for (Index t = 0; t < load.surface->cols(); ++t) {
             const Eigen::Vector3i corner = load.surface->col(t);
-            const Mat9 K =
-                pressure_stiffness(x.col(corner[0]), x.col(corner[1]), x.col(corner[2]), load.pressure);
+            Mat9 K = pressure_stiffness(x.col(corner[0]), x.col(corner[1]), x.col(corner[2]), load.pressure);
+            if (definiteness == Definiteness::Projected) K = project_psd(K);
             for (int a = 0; a < 3; ++a)
                 for (int b = 0; b < 3; ++b)
                     if (!pinned[static_cast<std::size_t>(corner[a])] &&

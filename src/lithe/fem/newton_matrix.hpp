@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "lithe/contact/contact_potential.hpp"
+#include "lithe/fem/elasticity.hpp"
 #include "lithe/fem/loads.hpp"
 #include "lithe/math/sparse.hpp"
 
@@ -16,9 +17,10 @@ namespace lithe {
 void add_contact_stiffness(std::span<const ContactStiffness> parts, std::span<const unsigned char> pinned,
                            SparseMatrix& A);
 
-/// Adds the stiffness of pressures at x.
+/// Adds the stiffness of pressures at x, as it is or each triangle's part made positive semidefinite.
 void add_pressure_stiffness(std::span<const SurfacePressure> pressures, const Points& x,
-                            std::span<const unsigned char> pinned, SparseMatrix& A);
+                            Definiteness definiteness, std::span<const unsigned char> pinned,
+                            SparseMatrix& A);
 
 /// Couplings of vertices that A has no blocks for: (column, row), sorted, both ways round.
 using Couplings = std::vector<std::pair<int, int>>;
