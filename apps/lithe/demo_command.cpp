@@ -146,7 +146,7 @@ std::vector<Plot> make_plots(const RunMetrics& metrics)
 }
 
 Report make_report(const Scene& scene, const PreparedScene& prepared, const SimulateResult& result,
-                   const std::vector<Image>& pictures)
+                   std::span<const Frame> frames, const std::vector<Image>& pictures)
 {
     const RunMetrics& metrics = result.metrics;
     double penetration = 0.0;
@@ -161,8 +161,8 @@ Report make_report(const Scene& scene, const PreparedScene& prepared, const Simu
                     {"state", hash_text(metrics.state_hash)}};
     for (const std::string& note : prepared.notes) report.facts.push_back({"note", note});
     for (std::size_t k = 0; k < pictures.size(); ++k)
-        report.pictures.push_back({fmt::format("{}: moment {} of {}", scene.title, k + 1, pictures.size()),
-                                   encode_png(pictures[k])});
+        report.pictures.push_back(
+            {fmt::format("frame {}, {:.3g} s", frames[k].number, frames[k].t), encode_png(pictures[k])});
     report.plots = make_plots(metrics);
     return report;
 }
@@ -187,7 +187,8 @@ void run_scene(const BuiltinScene& builtin, const DemoOptions& options, Session&
     const std::vector<Image> pictures =
         draw_frames(keeper.bodies(), keeper.frames(), render_options, session.progress());
     write_png(folder / "picture.png", contact_sheet(pictures, 2));
-    write_file(folder / "report.html", to_html(make_report(scene, prepared, result, pictures)));
+    write_file(folder / "report.html",
+               to_html(make_report(scene, prepared, result, keeper.frames(), pictures)));
     session.say("{} frames in {:.1f} s; {}/ has picture.png, report.html, metrics.json, {}.glb and frames/\n",
                 result.metrics.frames, result.metrics.seconds, folder.string(), builtin.name);
     require_finished(result.report);

@@ -10,7 +10,7 @@ namespace lithe {
 /// The constant part of what a body shows: its name, and its surface at rest in the body's own frame.
 struct Shown {
     std::string name;
-    TriangleMesh surface;            ///< outward; may carry the field "color"
+    TriangleMesh surface = {};       ///< outward; may carry the field "color"
     Vec3 color = {0.85, 0.45, 0.25}; ///< sRGB; of a surface without the field
     TetMesh volume = {};             ///< the tets behind the surface; empty for a body that has none
 

@@ -111,9 +111,9 @@ void FullBody::set_forces(const StepContext& step)
         if (const auto* load = std::get_if<PressureLoad>(&timed.load))
             pressures_.push_back({&timed.faces, factor * load->pressure});
         if (const auto* load = std::get_if<WindLoad>(&timed.load)) {
-            WindLoad wind = *load;
-            wind.velocity *= factor;
-            add_wind(timed.faces, state_.x, state_.v, wind, force);
+            wind_.setZero(3, force.cols());
+            add_wind(timed.faces, state_.x, state_.v, *load, wind_);
+            force += factor * wind_;
         }
     }
     loading_.pressures = pressures_;

@@ -91,6 +91,7 @@ private:
     ElasticWork energy_work_;
     Loading loading_;
     std::vector<SurfacePressure> pressures_; ///< that loading_ refers to
+    Points wind_;                            ///< scratch of set_forces [N]
     struct Rates {
         double h = 0.0;                            ///< [s]
         double velocity = 0.0, acceleration = 0.0; ///< dv/dx [1/s] and da/dx [1/s^2]

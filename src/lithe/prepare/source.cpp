@@ -64,11 +64,12 @@ Volume from_surface(TriangleMesh surface, const SceneBody& body, Progress& progr
 /// The cell of a regular grid, which has 6 tets in each.
 std::optional<double> grid_cell(const SceneBody& body, const std::string& spec)
 {
-    if (body.cell || !body.tets) return body.cell;
+    if (body.cell) return body.cell;
     const std::optional<RigidShape> shape = find_rigid_shape(spec);
     const auto* box = shape ? std::get_if<BoxShape>(&*shape) : nullptr;
     if (!box) return std::nullopt;
-    return std::cbrt(6.0 * box->size.prod() / static_cast<double>(*body.tets));
+    return std::cbrt(6.0 * box->size.prod() /
+                     static_cast<double>(body.tets.value_or(TetrahedraliseOptions::default_count)));
 }
 
 Volume load(const SceneBody& body, Progress& progress, std::vector<std::string>& notes)
