@@ -143,7 +143,13 @@ public:
     bool negligible() const { return share_ <= 1e-6; }
     bool exhausted() const { return share_ > 1.0; }
     void raise() { share_ = share_ == 0.0 ? smallest : 100.0 * share_; }
-    void lower() { share_ = share_ > smallest ? share_ / 100.0 : 0.0; }
+    void lower() { share_ = share_ > smallest ? share_ / 100.0 : least_; }
+    /// The matrix was singular: it will be again, so that the smallest share stays.
+    void raise_for_good()
+    {
+        least_ = smallest;
+        raise();
+    }
 
     void apply(SparseMatrix& A) const
     {
@@ -153,7 +159,7 @@ public:
 
 private:
     static constexpr double smallest = 1e-8;
-    double share_ = 0.0;
+    double share_ = 0.0, least_ = 0.0;
 };
 
 /// Newton's matrix at work.x, whose stiffness is in work.K, into work.system(). `definiteness` is that of pressure.
@@ -369,7 +375,7 @@ SolveReport minimise(const FemModel& model, const Loading& loading, const Fricti
         ++report.iterations;
         const SolveStatus linear = find_direction(problem, newton, regularisation, pins_move, report, work);
         if (linear == SolveStatus::NotPositiveDefinite) {
-            regularisation.raise();
+            regularisation.raise_for_good();
             if (regularisation.exhausted()) return finished(linear);
             continue;
         }
