@@ -67,6 +67,27 @@ TEST_P(Exporter, WithoutFinishNothingIsLeft)
     for (std::size_t i = 0; i < before.size(); ++i) EXPECT_EQ(content(folder / before[i]), contents[i]);
 }
 
+TEST_P(Exporter, ABodyWithNothingToShowChangesNothing)
+{
+    export_frames(target(), 2);
+    std::vector<std::string> expected;
+    for (const std::string& name : names()) expected.push_back(content(folder / name));
+
+    std::vector<Shown> bodies = animation.bodies();
+    bodies.insert(bodies.begin() + 1, Shown{.name = "ghost"});
+    const auto sink = make_exporter(target());
+    sink->begin(bodies, Animation::fps);
+    for (int f = 0; f < 2; ++f) {
+        Frame frame = animation.frame(f);
+        frame.bodies.insert(frame.bodies.begin() + 1, Published{});
+        sink->frame(frame);
+    }
+    sink->finish();
+    std::vector<std::string> found;
+    for (const std::string& name : names()) found.push_back(content(folder / name));
+    EXPECT_EQ(found, expected);
+}
+
 TEST_P(Exporter, FinishedWithoutAFrameWritesNothing)
 {
     const auto sink = make_exporter(target());
@@ -144,6 +165,23 @@ TEST(ExporterNames, UnknownEndingsAreNamedWithTheKnownOnes)
         EXPECT_THAT(message, HasSubstr(said));
     EXPECT_THAT(test::message_of([] { make_exporter("out.usd"); }), HasSubstr("did you mean '.usda'"));
     EXPECT_THAT(test::message_of([] { make_exporter(""); }), HasSubstr("empty"));
+}
+
+TEST(ExporterNames, AnyBytesMayNameABody)
+{
+    const test::TemporaryFolder folder;
+    const test::Animation animation(6);
+    for (const char* name : {"a.glb", "a.usda", "a.pvd", "a.pc2"}) {
+        Shown body = animation.bodies()[0];
+        body.name = "\xff \"<\\&";
+        const auto sink = make_exporter(folder / name);
+        sink->begin({body}, 30.0);
+        Frame frame = animation.frame(0);
+        frame.bodies.resize(1);
+        sink->frame(frame);
+        sink->finish();
+        EXPECT_TRUE(fs::exists(folder / name)) << name;
+    }
 }
 
 TEST(ExporterNames, BodiesOfTheSamePlainNameDoNotOverwriteEachOther)

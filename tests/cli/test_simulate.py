@@ -1,0 +1,194 @@
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+from program import CUBE, LITHE, ProgramTest
+
+DROP = """\
+[time]
+frames = 12
+[[body]]
+name = "cube"
+shape = "box:size=0.2x0.2x0.2"
+cell = 0.1
+position = [0, 0.12, 0]
+velocity = [0.5, 0, 0]
+material = { kind = "corotational", young = 5e4 }
+[[obstacle]]
+name = "ground"
+shape = "plane"
+"""
+
+
+class Simulate(ProgramTest):
+    def metrics(self, name):
+        return json.loads((self.folder / name).read_text())
+
+    def test_a_scene_gives_every_output(self):
+        self.write("drop.toml", DROP)
+        said = self.succeed("simulate", "drop.toml", "-o", "drop.glb", "-o", "drop.pc2", "-o", "drop.usda", "-o",
+                            "drop.pvd", "-o", "frames", "--metrics", "drop.json")
+        self.assertIn("wrote drop.glb", said)
+        files = self.files()
+        for name in ("drop.glb", "drop.pc2", "drop.usda", "drop.pvd", "frames/frame_0012.ply", "drop.json"):
+            self.assertIn(name, files)
+        metrics = self.metrics("drop.json")
+        self.assertEqual(metrics["version"], 1)
+        self.assertEqual(metrics["summary"]["frames"], 12)
+        self.assertGreater(metrics["summary"]["max_contacts"], 0)
+        self.assertEqual([s["frame"] for s in metrics["steps"]], list(range(1, 13)))
+        self.assertIn(metrics["summary"]["state_hash"], said)
+
+    def test_the_film_of_a_run(self):
+        self.write("drop.toml", DROP)
+        self.succeed("simulate", "drop.toml", "--frames", "3", "-o", "frames")
+        self.succeed("render", "frames", "-o", "drop.mp4", "--size", "160x90", "--samples", "1")
+        self.assertIn("drop.mp4", self.files())
+
+    def test_a_mesh_alone_is_enough(self):
+        self.write("cube.obj", CUBE)
+        said = self.succeed("simulate", "cube.obj", "--frames", "4", "--tets", "300", "-o", "cube.glb")
+        self.assertIn("young = ", said)
+        self.assertIn("cube.glb", self.files())
+        printed = self.succeed_json("simulate", "cube.obj", "--frames", "4", "--tets", "300", "--json")
+        stiff = self.succeed_json("simulate", "cube.obj", "--frames", "40", "--tets", "300", "--young", "1e7", "--json")
+        soft = self.succeed_json("simulate", "cube.obj", "--frames", "40", "--tets", "300", "--young", "2e5", "--json")
+        self.assertEqual(printed["summary"]["frames"], 4)
+        self.assertNotEqual(stiff["summary"]["state_hash"], soft["summary"]["state_hash"])
+        small = self.succeed_json("simulate", "cube.obj", "--frames", "4", "--tets", "300", "--scale", "0.01", "--json")
+        self.assertLess(small["summary"]["energy"]["max"], 1e-3 * printed["summary"]["energy"]["max"])
+
+    def test_threads_do_not_change_a_bit(self):
+        self.write("drop.toml", DROP)
+        hashes = {self.succeed_json("simulate", "drop.toml", "--json", "--threads", n)["summary"]["state_hash"]
+                  for n in (1, 2, 4)}
+        self.assertEqual(len(hashes), 1)
+
+    def test_resume_goes_on_bit_for_bit(self):
+        self.write("drop.toml", DROP)
+        whole = self.succeed_json("simulate", "drop.toml", "--json")
+        self.succeed("simulate", "drop.toml", "--frames", "7", "--checkpoint", "c")
+        rest = self.succeed_json("simulate", "drop.toml", "--resume", "c", "--json", "-o", "rest")
+        self.assertEqual(rest["summary"]["frames"], 5)
+        self.assertEqual(rest["summary"]["state_hash"], whole["summary"]["state_hash"])
+        self.assertIn("rest/frame_0012.ply", self.files())
+        self.assertNotIn("rest/frame_0006.ply", self.files())
+
+        self.refuse("simulate", "drop.toml", "--resume", "c", "--frames", "3", says=["c:", "frame 7", "--frames"])
+        self.write("other.toml", DROP.replace("5e4", "6e4"))
+        self.refuse("simulate", "other.toml", "--resume", "c", says=["c:", "another scene"])
+        self.write("c", (self.folder / "c").read_bytes()[:-9])
+        self.refuse("simulate", "drop.toml", "--resume", "c", says=["c:", "damaged"])
+
+    def test_checkpoints_in_between(self):
+        self.write("drop.toml", DROP)
+        self.succeed("simulate", "drop.toml", "--frames", "10", "--checkpoint", "c", "--checkpoint-every", "4")
+        rest = self.succeed_json("simulate", "drop.toml", "--resume", "c", "--json")
+        self.assertEqual(rest["steps"][0]["frame"], 11)
+
+    def test_interrupt_leaves_whole_files_and_a_checkpoint(self):
+        self.write("long.toml", DROP.replace("frames = 12", "frames = 100000"))
+        running = subprocess.Popen([LITHE, "simulate", "long.toml", "-o", "long.glb", "-o", "frames", "--metrics",
+                                    "long.json", "--checkpoint", "c", "--checkpoint-every", "1"],
+                                   cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while not (self.folder / "c").exists():
+            time.sleep(0.05)
+        time.sleep(0.5)
+        running.send_signal(signal.SIGINT)
+        _, errors = running.communicate(timeout=60)
+        self.assertEqual(running.returncode, 1)
+        self.assertIn("interrupted after frame", errors)
+        frames = self.metrics("long.json")["summary"]["frames"]
+        self.assertGreater(frames, 0)
+        files = self.files()
+        self.assertEqual(files["long.glb"][:4], b"glTF")
+        self.assertIn(f"frames/frame_{frames:04}.ply", files)
+        # and the run goes on from there as if nothing had been
+        whole = self.succeed_json("simulate", "long.toml", "--frames", frames + 3, "--json")
+        rest = self.succeed_json("simulate", "long.toml", "--frames", frames + 3, "--resume", "c", "--json")
+        self.assertEqual(rest["summary"]["state_hash"], whole["summary"]["state_hash"])
+
+    def test_a_solve_that_fails_says_where_and_keeps_the_rest(self):
+        # one iteration is not enough for a tolerance of nothing
+        self.write("fail.toml", DROP.replace('kind = "corotational", young = 5e4', 'kind = "stvk", young = 5e4')
+                   + "[solver]\nmax_iterations = 1\ntolerance = 1e-14\n")
+        done = self.run_program("simulate", "fail.toml", "-o", "fail.glb", "--metrics", "fail.json")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        message = [line for line in done.stderr.splitlines() if line.startswith("lithe: ")][-1]
+        self.assertRegex(message, r"frame \d+ could not be solved: body 'cube': the solver reached the limit")
+        self.assertIn("fail.glb", self.files())
+
+    def test_bad_input(self):
+        self.write("drop.toml", DROP)
+
+        def scene(old, new):
+            self.write("bad.toml", DROP.replace(old, new))
+            return "bad.toml"
+
+        body = DROP.index("[[body]]")
+        line = DROP[:body].count("\n") + 1
+        refusals = [
+            ("young", "yong", ["bad.toml:9:", "unknown key 'yong'", "did you mean 'young'"]),
+            ("5e4", '"50 kg"', ["bad.toml:9:", "Pa"]),
+            ("5e4", "true", ["bad.toml:9:"]),
+            ("young = 5e4", "young = 5e4, density = -1", ["bad.toml:9:", "density"]),
+            ("young = 5e4", "young = 5e4, poisson = 0.5", ["bad.toml:9:", "poisson"]),
+            ("frames = 12", "fps = 0", ["bad.toml:2:", "fps"]),
+            ('shape = "box:size=0.2x0.2x0.2"\ncell = 0.1', 'mesh = "absent.obj"', ["bad.toml:5:", "absent.obj"]),
+            ('name = "ground"', 'name = "cube"', ["bad.toml:", "cube"]),
+            ('shape = "plane"', 'shape = "sphere:radius=3"', [f"bad.toml:{line}:", "inside the obstacle"]),
+            ("[[obstacle]]", "[[body.pin]]\nbox = [[-1, -1, -1], [1, 1, 1]]\n[[obstacle]]", ["bad.toml:10:", "pinned"]),
+            (DROP, "x = " + "[" * 100000, ["bad.toml:1:"]),
+            (DROP, "", ["bad.toml"]),
+        ]
+        for old, new, says in refusals:
+            with self.subTest(new=new[:40]):
+                self.refuse("simulate", scene(old, new), "-o", "out.glb", "--metrics", "m.json", says=says)
+        self.refuse("simulate", "absent.toml", says=["absent.toml"])
+        self.refuse("simulate", "drop.toml", "-o", "out.abc", says=["out.abc", ".glb"])
+        self.refuse("simulate", "drop.toml", "-o", "missing/out.glb", says=["missing/out.glb"])
+        self.refuse("simulate", "drop.toml", "--metrics", "missing/m.json", says=["missing/m.json"])
+        self.refuse("simulate", "drop.toml", "--checkpoint", "missing/c", says=["missing/c"])
+        self.refuse("simulate", "drop.toml", "--tets", "100", says=["--tets", "mesh alone"])
+        self.write("readme.txt", "no mesh")
+        self.refuse("simulate", "readme.txt", says=["readme.txt"])
+
+    def test_a_full_disk(self):
+        if not pathlib.Path("/dev/full").exists():
+            self.skipTest("no /dev/full here")
+        self.write("drop.toml", DROP)
+        for option in ("--metrics", "--checkpoint"):
+            done = self.run_program("simulate", "drop.toml", "--frames", "2", option, "/dev/full")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("/dev/full", done.stderr)
+
+    def test_built_in_scenes_run(self):
+        names = [line.split()[0] for line in self.succeed("demo").splitlines()
+                 if line and not line.startswith(("gallery", "run"))]
+        self.assertGreaterEqual(len(names), 7)
+        for name in names:
+            with self.subTest(scene=name):
+                self.succeed("demo", name, "-o", "out", "--frames", "2", "--size", "160x90")
+                files = self.files()
+                for made in ("picture.png", "report.html", "metrics.json", f"{name}.glb", "frames/frame_0002.ply"):
+                    self.assertIn(f"out/{name}/{made}", files)
+                page = files[f"out/{name}/report.html"].decode()
+                metrics = json.loads(files[f"out/{name}/metrics.json"])
+                self.assertIn(metrics["summary"]["state_hash"], page)
+
+
+DATA = pathlib.Path(os.environ.get("LITHE_DATA", "")) / "meshes"
+
+
+@unittest.skipUnless(os.environ.get("LITHE_DATA") and DATA.exists(), "no data set; set LITHE_DATA to run these tests")
+class RealMeshes(ProgramTest):
+    def test_meshes_of_every_size_fall_and_stay_whole(self):
+        for name in ("spot.obj", "starfish.obj"):
+            with self.subTest(mesh=name):
+                run = self.succeed_json("simulate", DATA / name, "--frames", "12", "--tets", "2000", "--json")
+                self.assertEqual(run["summary"]["frames"], 12)
+                self.assertEqual(run["summary"]["halved_steps"], 0)
