@@ -60,21 +60,23 @@ std::string StagedFolder::write(const std::string& stem, int number, const std::
 
 void StagedFolder::commit()
 {
-    if (!fs::exists(target_)) {
+    std::error_code ignored;
+    if (!fs::exists(target_, ignored)) {
         if (std::rename(staging_.c_str(), target_.c_str()) != 0) fail(target_, "cannot be written", errno);
         return;
     }
     for (const std::string& name : names_)
         if (std::rename((staging_ / name).c_str(), (target_ / name).c_str()) != 0)
             fail(target_ / name, "cannot be replaced", errno);
-    fs::remove(staging_);
+    fs::remove(staging_, ignored);
     remove_later();
 }
 
 void StagedFolder::remove_later() const
 {
     std::vector<Path> later;
-    for (const fs::directory_entry& entry : fs::directory_iterator(target_)) {
+    std::error_code ignored; // what cannot be listed or removed stays
+    for (const fs::directory_entry& entry : fs::directory_iterator(target_, ignored)) {
         const std::string name = entry.path().filename().string();
         for (const auto& [stem, ending] : series_) {
             if (!name.starts_with(stem + "_") || !name.ends_with(ending)) continue;
@@ -84,7 +86,7 @@ void StagedFolder::remove_later() const
             if (read.ec == std::errc() && read.ptr == end && number > last_) later.push_back(entry.path());
         }
     }
-    for (const Path& file : later) fs::remove(file);
+    for (const Path& file : later) fs::remove(file, ignored);
 }
 
 void StagedFolder::fail(const Path& file, const char* doing, int error) const

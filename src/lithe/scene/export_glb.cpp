@@ -137,7 +137,8 @@ public:
 
     void write(AtomicFile& file)
     {
-        std::string text = document().dump();
+        std::string text =
+            document().dump(-1, ' ', false, Json::error_handler_t::replace); // names may be any bytes
         text.resize((text.size() + 3) / 4 * 4, ' ');
         const std::uint64_t size = 12 + 8 + text.size() + 8 + block_.bytes.size();
         if (size > std::numeric_limits<std::uint32_t>::max())

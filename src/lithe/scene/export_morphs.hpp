@@ -8,7 +8,7 @@ namespace lithe::exporting {
 ///   x_f = R_f (base + sum_k w_kf T_k) + t_f + e,   |e| <= tolerance for every vertex
 ///
 /// The T_k are the leading singular vectors of what the rigid motion leaves over, less its mean: the fewest shapes of all in
-/// the sense of least squares. The base is such that the weights lie in [0, 1], since Blender and Unity cut off others.
+/// the sense of least squares. The base is such that the weights lie in [0, 1], since Blender cuts off others.
 struct Morphs {
     std::vector<RigidPose> poses; ///< R_f, t_f: one per frame
     Eigen::MatrixXf base;         ///< 3n x 1; no pose of the body, unless all weights are 0 in some frame [m]
