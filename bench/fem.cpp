@@ -4,9 +4,10 @@
 
 #include "lithe/core/parallel.hpp"
 #include "lithe/core/random.hpp"
-#include "lithe/fem/loads.hpp"
-#include "lithe/fem/solve.hpp"
+#include "lithe/fem/full_body.hpp"
 #include "lithe/geometry/mesh_io.hpp"
+#include "lithe/geometry/shapes.hpp"
+#include "lithe/meshing/tetrahedralise.hpp"
 
 namespace lithe::bench {
 namespace {
@@ -76,6 +77,35 @@ void bench_step(const FemModel& model, SuiteReport& report, Progress& progress)
                     model.vertex_count())));
 }
 
+/// A ball of about 8000 tets that lies on the ground: what a frame with contact and friction costs.
+void bench_contact(SuiteReport& report, Progress& progress)
+{
+    const ThreadLimit two(2);
+    Progress silent;
+    const TetMesh mesh = tetrahedralise(make_sphere(0.1, 0.01), {.count = 8000}, silent).mesh;
+    FullBodyModel model = make_full_body_model("ball", mesh, StableNeoHookean({1e5, 0.4}), 1000.0);
+    FullBody body(std::move(model));
+    const RigidShape ground = PlaneShape{};
+    const Obstacle obstacle{.shape = &ground,
+                            .pose_0 = {Quat::Identity(), {0, -0.1, 0}},
+                            .pose_1 = {Quat::Identity(), {0, -0.1, 0}}};
+    const StepContext context{
+        .h = 1.0 / 60.0, .gravity = {0, -9.81, 0}, .obstacles = std::span(&obstacle, 1)};
+    for (int k = 0; k < 30; ++k) { // until it lies
+        (void)body.predict(context);
+        body.finish();
+    }
+    BodyReport last;
+    progress.begin("step with contact", 1);
+    const auto step = [&] { last = body.predict(context); };
+    const Timing timing = measure(9, progress, step);
+    report.results.push_back(
+        result("contact_step_ms", timing, 1e3, "ms",
+               fmt::format("backward Euler, {} neo-Hookean tets on the ground with friction, {} "
+                           "Newton iterations, {} contacts, 2 threads; bound by factorisations",
+                           mesh.tet_count(), last.iterations, last.contacts)));
+}
+
 } // namespace
 
 SuiteReport bench_fem(Progress& progress)
@@ -85,11 +115,13 @@ SuiteReport bench_fem(Progress& progress)
     if (file.empty()) {
         report.skipped = {"corot_gradient_us_per_tet, corot_hessian_us_per_tet, implicit_step_s: no data "
                           "file armadillo_74k"};
-        return report;
+    } else {
+        const FemModel model = soft_body(read_tet_mesh(file));
+        bench_elasticity(model, report, progress);
+        bench_step(model, report, progress);
     }
-    const FemModel model = soft_body(read_tet_mesh(file));
-    bench_elasticity(model, report, progress);
-    bench_step(model, report, progress);
+    bench_contact(report, progress);
+    bench_tets(report, progress);
     return report;
 }
 

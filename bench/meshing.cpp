@@ -9,17 +9,15 @@
 
 namespace lithe::bench {
 
-SuiteReport bench_meshing(Progress& progress)
+void bench_tets(SuiteReport& report, Progress& progress)
 {
-    SuiteReport report;
-    Progress silent;
     const std::string file = data_file("meshes/stanford/armadillo_52k.obj");
     if (file.empty()) {
-        report.skipped.push_back("tets_s, simplify_s: no armadillo_52k.obj; set LITHE_DATA");
-        return report;
+        report.skipped.push_back("tets_s: no armadillo_52k.obj; set LITHE_DATA");
+        return;
     }
+    Progress silent;
     const TriangleMesh surface = read_surface(file);
-
     Index tets = 0;
     const Timing stuffing =
         measure(5, progress, [&] { tets = tetrahedralise(surface, {.count = 100000}, silent).report.tets; });
@@ -33,6 +31,18 @@ SuiteReport bench_meshing(Progress& progress)
         report.results.back().peer =
             Peer{fmt::format("CGAL Mesh_3, {} tets, one run", peer_tets), watch.seconds()};
     }
+}
+
+SuiteReport bench_meshing(Progress& progress)
+{
+    SuiteReport report;
+    bench_tets(report, progress);
+    const std::string file = data_file("meshes/stanford/armadillo_52k.obj");
+    if (file.empty()) {
+        report.skipped.push_back("simplify_s: no armadillo_52k.obj; set LITHE_DATA");
+        return report;
+    }
+    const TriangleMesh surface = read_surface(file);
     const Timing simplifying = measure(5, progress, [&] { (void)simplify(surface, 5200); });
     report.results.push_back(
         result("simplify_s", simplifying, 1.0, "s", "armadillo_52k to 5,200 triangles, one core"));

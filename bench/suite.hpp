@@ -53,6 +53,9 @@ SuiteReport bench_fem(Progress& progress);
 SuiteReport bench_meshing(Progress& progress);
 SuiteReport bench_render(Progress& progress);
 
+/// The tets of armadillo_52k, which belong to two suites.
+void bench_tets(SuiteReport& report, Progress& progress);
+
 /// Calls `work` once to warm up and `runs` times on the clock.
 template <class Work>
 Timing measure(int runs, Progress& progress, const Work& work)

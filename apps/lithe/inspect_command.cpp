@@ -1,4 +1,5 @@
 #include "command.hpp"
+#include "inspect_scene.hpp"
 
 #include <memory>
 
@@ -222,8 +223,12 @@ void add_inspect_command(CLI::App& app, Session& session)
         bool as_json = false;
     };
     const auto options = std::make_shared<Options>();
-    CLI::App* command =
-        add_command(app, session, "inspect", "tell what is in a mesh, and what is wrong with it", [options] {
+    CLI::App* command = add_command(
+        app, session, "inspect", "tell what is in a mesh or scene, and what is wrong with it",
+        [options, &session] {
+            if (std::filesystem::path(options->file).extension() == ".toml")
+                return inspect_scene(options->file, options->as_json ? ReportStyle::Json : ReportStyle::Text,
+                                     session);
             const Inspection found = inspect(options->file, options->read);
             if (options->as_json)
                 fmt::print("{}\n",
@@ -231,7 +236,7 @@ void add_inspect_command(CLI::App& app, Session& session)
             else
                 print_report(found);
         });
-    command->add_option("file", options->file, "mesh to inspect")->required();
+    command->add_option("file", options->file, "mesh or scene (.toml) to inspect")->required();
     command->add_flag("--json", options->as_json, "print one JSON object with every figure");
     add_read_options(*command, options->read);
 }

@@ -157,6 +157,17 @@ class Simulate(ProgramTest):
         self.write("readme.txt", "no mesh")
         self.refuse("simulate", "readme.txt", says=["readme.txt"])
 
+    def test_inspect_a_scene(self):
+        self.write("drop.toml", DROP)
+        found = self.succeed_json("inspect", "drop.toml", "--json")
+        self.assertEqual(found["bodies"][0]["name"], "cube")
+        self.assertEqual(found["bodies"][0]["tets"], 48)
+        self.assertAlmostEqual(found["bodies"][0]["mass"], 8.0)
+        self.assertEqual(found["obstacles"], ["ground"])
+        self.assertIn("body cube: 48 tets", self.succeed("inspect", "drop.toml"))
+        self.write("bad.toml", DROP.replace("cell", "sell"))
+        self.refuse("inspect", "bad.toml", says=["bad.toml:6:", "'cell'"])
+
     def test_a_full_disk(self):
         if not pathlib.Path("/dev/full").exists():
             self.skipTest("no /dev/full here")
