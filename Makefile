@@ -11,6 +11,7 @@ build: bootstrap
 	cmake --build --preset release -j $(JOBS)
 
 demo: build
+	$(BUILD)/lithe demo drop -o out/demo
 	$(BUILD)/lithe demo gallery -o out/demo
 
 # All but the slow tests, on the release build.

@@ -60,7 +60,8 @@ void print_summary(const SimulateResult& result, const SimulateOutputs& outputs,
     if (metrics.halved_steps > 0)
         session.say("{} steps were not solved at once and were taken in halves\n", metrics.halved_steps);
     session.say("state {}\n", hash_text(metrics.state_hash));
-    for (const std::string& file : outputs.files) session.say("wrote {}\n", file);
+    for (const std::string& file : outputs.files)
+        session.say("wrote {}{}\n", file, fs::exists(file) ? "" : ", a file of its own for each soft body");
     if (outputs.metrics) session.say("wrote {}\n", *outputs.metrics);
 }
 

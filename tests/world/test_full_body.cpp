@@ -115,6 +115,21 @@ TEST(FullBody, LoadsFollowTheirFactors)
     EXPECT_LT((body.mechanics(Vec3::Zero()).linear_momentum - Vec3(4.0 * h, 0, 0)).norm(), 1e-13);
 }
 
+TEST(FullBody, NewmarkStartsWithTheAccelerationOfItsLoads)
+{
+    FullBodyModel model = soft_cube("cube", Vec3::Zero());
+    model.integrator = Integrator::Newmark;
+    FullBody body(std::move(model));
+    for (int step = 0; step < 5; ++step) {
+        ASSERT_TRUE(body.predict({.t = step * h, .h = h, .gravity = Vec3(0, -10, 0)}).solved);
+        body.finish();
+    }
+    // exact for a constant acceleration, from the first step on
+    const double t = 5 * h;
+    EXPECT_NEAR(body.state().x(1, 0) - body.model().fem.rest(1, 0), -5.0 * t * t, 1e-13);
+    EXPECT_NEAR(body.state().v(1, 0), -10.0 * t, 1e-12);
+}
+
 TEST(FullBody, PressureOnAClosedSurfaceHasNoNetForce)
 {
     FullBodyModel model = soft_cube("cube", Vec3::Zero());

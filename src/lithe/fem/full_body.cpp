@@ -141,12 +141,26 @@ SolveReport FullBody::solve(double h)
     return {};
 }
 
+/// The accelerations at the start, for the first step of Newmark's method.
+SolveReport FullBody::set_start_acceleration(const StepContext& step)
+{
+    StepContext now = step;
+    now.h = 0.0;
+    set_pins(step.t);
+    set_forces(now);
+    return set_acceleration(model_.fem, loading_, predicted_, work_);
+}
+
 BodyReport FullBody::predict(const StepContext& step)
 {
     predicted_ = state_;
-    set_pins(step.t + step.h);
-    set_forces(step);
-    const SolveReport report = solve(step.h);
+    SolveReport report{.status = SolveStatus::Converged};
+    if (model_.integrator == Integrator::Newmark && !has_acceleration_) report = set_start_acceleration(step);
+    if (report.converged()) {
+        set_pins(step.t + step.h);
+        set_forces(step);
+        report = solve(step.h);
+    }
     return {.solved = report.converged(),
             .trouble = report.converged() ? "" : std::string("the solver ") + to_string(report.status),
             .iterations = report.iterations,
@@ -227,6 +241,7 @@ void FullBody::apply(std::span<const BodyPoint> points, std::span<const Vec3> im
 void FullBody::finish()
 {
     state_ = predicted_;
+    has_acceleration_ = true;
 }
 
 PointMotion FullBody::motion(const BodyPoint& point) const
@@ -252,6 +267,7 @@ void FullBody::save(StateWriter& out) const
     out.write(state_.a);
     out.write(state_.t);
     write(state_.friction, out);
+    out.write(std::int64_t{has_acceleration_});
 }
 
 void FullBody::restore(StateReader& in)
@@ -262,11 +278,13 @@ void FullBody::restore(StateReader& in)
     in.read(saved.a);
     saved.t = in.read_number();
     read(saved.friction, in);
+    const bool has_acceleration = in.read_integer() != 0;
     const Index n = model_.fem.vertex_count();
     if (saved.x.cols() != n || saved.v.cols() != n || saved.a.cols() != n)
         throw InputError("body '" + model_.shown.name + "': the saved state has " +
                          std::to_string(saved.x.cols()) + " nodes, but the body has " + std::to_string(n));
     state_ = std::move(saved);
+    has_acceleration_ = has_acceleration;
     predicted_ = state_;
 }
 

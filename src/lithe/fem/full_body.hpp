@@ -74,6 +74,7 @@ public:
 private:
     void set_pins(double t);
     void set_forces(const StepContext& step);
+    SolveReport set_start_acceleration(const StepContext& step);
     SolveReport solve(double h);
     struct NodeWeights {
         std::array<int, 12> nodes;
@@ -87,6 +88,7 @@ private:
 
     FullBodyModel model_;
     FemState state_, predicted_;
+    bool has_acceleration_ = false; ///< state_.a goes with x and v; Newmark's first step needs it made
     FemWork work_;
     ElasticWork energy_work_;
     Loading loading_;

@@ -82,6 +82,9 @@ PreparedScene prepare_scene(const Scene& scene, Progress& progress)
     std::vector<std::unique_ptr<FullBody>> bodies;
     for (const SceneBody& body : scene.bodies)
         bodies.push_back(prepare_full_body(scene, body, progress, out.notes));
+    if (bodies.size() > 1)
+        out.notes.push_back(
+            "soft bodies feel obstacles and, where asked, themselves, but not yet each other");
     const double reach = plane_reach(bodies);
     for (const SceneObstacle& obstacle : scene.obstacles) {
         std::unique_ptr<ObstacleBody> solid = prepare_obstacle(obstacle, reach, progress);
