@@ -43,7 +43,7 @@ struct Pressed {
         pinned.assign(static_cast<std::size_t>(mesh.vertex_count()), 0);
         const RigidPose start{Quat::Identity(), {0.5, 0.5, 2.9}};
         const RigidPose end{Quat(Eigen::AngleAxisd(0.02, Vec3::UnitX())), {0.5, 0.5, 2.89}};
-        obstacles = {{.key = 9, .shape = &ball, .pose_0 = start, .pose_1 = end, .friction = 0.6},
+        obstacles = {{.key = 9, .shape = &ball, .pose_0 = start, .pose_1 = end, .friction = 0.05},
                      {.key = 4,
                       .shape = &plane,
                       .pose_0 = {Quat::Identity(), {0.0, 0.1, 0.0}},

@@ -24,7 +24,7 @@ ConstFlatView flat(const Points& x)
 
 /// What contact takes as given is renewed whenever the relative decrement has come down to `pass_decrement`, until
 /// that changes the forces of contact by less than `settled_share`, or has happened `max_passes` times.
-constexpr double pass_decrement = 1e-5;
+constexpr double pass_decrement = 1e-3;
 constexpr double settled_share = 1e-3;
 constexpr int max_passes = 8;
 
@@ -204,17 +204,36 @@ void move_pins(const Loading& loading, FemWork& work)
         work.x.col(loading.pins.vertices[p]) = loading.pins.targets.col(static_cast<Index>(p));
 }
 
-/// Moves work.x by the largest of d, d/2, d/4 ... that lowers Phi enough (Armijo). False when none does.
+/// work.x by `share` of d; true when Phi is low enough there (Armijo), which then is what `energies` says.
+bool try_step(const Problem& problem, double share, double wanted, Energies& energies, FemWork& work)
+{
+    flat(work.x_trial) = flat(work.x) + share * work.d;
+    const Energies trial = evaluate(problem, work.x_trial, work.g_trial, work);
+    if (!(trial.phi() <= energies.phi() - wanted + energies.noise())) return false;
+    work.x.swap(work.x_trial);
+    work.g.swap(work.g_trial);
+    energies = trial;
+    return true;
+}
+
+/// A full step that gained much more than half the decrement says that the projected Hessian is too stiff along d: goes on
+/// to where the parabola through both has its lowest point, if that is lower. Not where rounding decides what was gained.
+void stretch_step(const Problem& problem, double gained, double decrement, Energies& energies, FemWork& work)
+{
+    if (gained < 0.75 * decrement || decrement < 1e3 * energies.noise()) return;
+    const double length = 0.5 / std::max(1.0 - gained / decrement, 1.0 / 64.0); // at most 32
+    const bool lower = try_step(problem, length - 1.0, 0.0, energies, work);
+    if (!lower && problem.contact) energies = evaluate(problem, work.x, work.g, work);
+}
+
+/// Moves work.x by the largest of d, d/2, d/4 ... that lowers Phi enough. False when none does.
 bool line_search(const Problem& problem, double decrement, Energies& energies, FemWork& work)
 {
+    const double phi = energies.phi();
     double share = 1.0;
     for (int halving = 0; halving < 20; ++halving, share *= 0.5) {
-        flat(work.x_trial) = flat(work.x) + share * work.d;
-        const Energies trial = evaluate(problem, work.x_trial, work.g_trial, work);
-        if (!(trial.phi() <= energies.phi() - 1e-4 * share * decrement + energies.noise())) continue;
-        work.x.swap(work.x_trial);
-        work.g.swap(work.g_trial);
-        energies = trial;
+        if (!try_step(problem, share, 1e-4 * share * decrement, energies, work)) continue;
+        if (halving == 0) stretch_step(problem, phi - energies.phi(), decrement, energies, work);
         return true;
     }
     if (problem.contact) energies = evaluate(problem, work.x, work.g, work); // what touches at x again

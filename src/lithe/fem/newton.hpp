@@ -35,7 +35,7 @@ enum class LinearSolver {
 inline constexpr Index largest_cholesky = 200'000;
 
 struct NewtonOptions {
-    int max_iterations = 100; ///< > 0
+    int max_iterations = 200; ///< > 0
     /// Stop when the Newton decrement -g.d falls below this share of the larger of: twice the energy that the first
     /// step gained, and the energies that are minimised. 1e-7 is about 3e-4 in position; rounding ends it in any case.
     double decrement = 1e-7;
