@@ -6,7 +6,8 @@ namespace lithe {
 /// Every function here leaves `state` exactly as it was on any status but Converged, and allocates nothing after its
 /// first call with `work` but inside the sparse factorisation.
 
-/// Equilibrium under the loading:  dPsi/dx = f.  Needs pins (InputError): a free body has none or many.
+/// Equilibrium under the loading:  dPsi/dx = f + contact.  Needs pins, or obstacles to lie on (InputError): a free body has
+/// none or many.
 /// Sets x; v and a become zero; t stays.
 SolveReport solve_static(const FemModel& model, const Loading& loading, const NewtonOptions& newton,
                          FemState& state, FemWork& work);
@@ -17,7 +18,7 @@ SolveReport step_quasi_static(const FemModel& model, const Loading& loading, dou
 
 /// Backward Euler, step h [s], loading of the end of the step:
 ///
-///   M (x_1 - x_0 - h v_0)/h^2 + D (x_1 - x_0)/h + dPsi/dx(x_1) = f,   v_1 = (x_1 - x_0)/h
+///   M (x_1 - x_0 - h v_0)/h^2 + D (x_1 - x_0)/h + dPsi/dx(x_1) = f + contact(x_1),   v_1 = (x_1 - x_0)/h
 ///
 /// First order; damps, the faster motions the more.
 SolveReport step_backward_euler(const FemModel& model, const Loading& loading, double h,
@@ -34,13 +35,14 @@ struct NewmarkOptions {
 /// Newmark's method:
 ///
 ///   x_1 = x_0 + h v_0 + h^2 ((1/2 - beta) a_0 + beta a_1),   v_1 = v_0 + h ((1 - gamma) a_0 + gamma a_1),
-///   M a_1 + D v_1 + dPsi/dx(x_1) = f                                                   [New59]
+///   M a_1 + D v_1 + dPsi/dx(x_1) = f + contact(x_1)                                    [New59]
 ///
 /// Reads state.a: call set_acceleration once before the first step, and after any jump of x, v or the loading.
 SolveReport step_newmark(const FemModel& model, const Loading& loading, double h,
                          const NewmarkOptions& options, FemState& state, FemWork& work);
 
-/// The accelerations that go with x, v and the loading:  M a = f - dPsi/dx - D v,  a = 0 at pins.
+/// The accelerations that go with x, v and the loading:  M a = f + contact - dPsi/dx - D v,  a = 0 at pins. Obstacles are
+/// where their pose_1 is.
 SolveReport set_acceleration(const FemModel& model, const Loading& loading, FemState& state, FemWork& work);
 
 } // namespace lithe
