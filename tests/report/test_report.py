@@ -76,5 +76,29 @@ class ReportInABrowser(unittest.TestCase):
         self.assertTrue(all(source.startswith("data:") for source in re.findall(r'src="([^"]*)', text)))
 
 
+@unittest.skipUnless(BROWSER, "no Chromium here; tools/bootstrap.sh test installs it")
+class DemoReportInABrowser(unittest.TestCase):
+    def test_the_plots_show_the_metrics_of_the_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([os.environ["LITHE"], "demo", "incline", "--frames", "8", "--size", "160x90", "--quiet",
+                            "-o", folder], check=True)
+            made = pathlib.Path(folder) / "incline"
+            steps = json.loads((made / "metrics.json").read_text())["steps"]
+            measured = measure(made / "report.html")
+        curves = {("Energy", kind): [step["energy"][kind] for step in steps] for kind in ("kinetic", "elastic", "potential")}
+        curves["Linear momentum", "|P|"] = [math.hypot(*step["linear_momentum"]) for step in steps]
+        curves["Contacts", "contacts"] = [step["contacts"] for step in steps]
+        curves["Newton iterations", "iterations"] = [step["iterations"] for step in steps]
+        curves["Time per step", "predict"] = [1e3 * step["seconds"]["predict"] for step in steps]
+        for (title, name), values in curves.items():
+            with self.subTest(plot=title, curve=name):
+                found = measured[title]["curves"][name]
+                self.assertEqual(len(found), len(values))
+                largest = max(max(abs(y) for _, y in curve) for curve in measured[title]["curves"].values())
+                for step, value, (x, y) in zip(steps, values, found):
+                    self.assertAlmostEqual(x, step["t"], delta=1e-3 * steps[-1]["t"])
+                    self.assertAlmostEqual(y, value, delta=1e-3 * largest)
+
+
 if __name__ == "__main__":
     unittest.main()
