@@ -50,7 +50,7 @@ struct SelfContactModel {
 /// corners as it should.
 struct ContactModel {
     std::vector<ContactSample> samples;
-    double stiffness = 0.0; ///< k [Pa/m], > 0: of the normal penalty, of sticking, and of self-contact
+    double stiffness = 0.0; ///< k [Pa/m], > 0
     double friction = 0.0;
     std::unique_ptr<const SelfContactModel> self; ///< nothing when the body does not feel itself
 };

@@ -28,7 +28,7 @@ struct FrictionContact {
     Vec3 anchor; ///< in the world at the end of the step [m]
     Vec3 normal;
     double limit;     ///< mu N [N]
-    double stiffness; ///< k A [N/m]
+    double stiffness; ///< of sticking, k_t A [N/m]
 };
 
 /// A part  sum_ab w_a w_b H  of Newton's matrix.
@@ -65,9 +65,9 @@ struct ContactScene {
 /// The potential of contact is, with d the signed distance at the end of the step, s the offset of a sample from
 /// its anchor along the surface, and e the depth of a pair of self-contact along its direction:
 ///
-///   sum k A/2 max(0, -d)^2  +  sum k A H(|s|)  +  sum k_p/2 max(0, e)^2
+///   sum k A/2 max(0, -d)^2  +  sum k_t A H(|s|)  +  sum k_p/2 max(0, e)^2
 ///
-/// H is |s|^2/2 up to the cap mu N / (k A), and grows linearly beyond. See docs/contact.md. N and the normals of friction
+/// H is |s|^2/2 up to the cap mu N / (k_t A), and grows linearly beyond. See docs/contact.md. N and the normals of friction
 /// and the pairs of self-contact are frozen, so that this is a potential; `refresh_contact` renews them.
 
 /// Starts a solve from positions x: friction begins with what presses at the start of the step. `pinned` per vertex.

@@ -92,9 +92,8 @@ void add_pressure_stiffness(std::span<const SurfacePressure> pressures, const Po
         }
 }
 
-bool collect_couplings(std::span<const SelfPair> pairs, const SparseMatrix& A, Couplings& couplings)
+void collect_couplings(std::span<const SelfPair> pairs, const SparseMatrix& A, Couplings& couplings)
 {
-    const std::size_t before = couplings.size();
     const auto add = [&](int i, int j) {
         if (find_block(A, i, j) >= 0) return;
         const std::pair<int, int> coupling(j, i);
@@ -106,7 +105,6 @@ bool collect_couplings(std::span<const SelfPair> pairs, const SparseMatrix& A, C
             add(pair.vertex, corner);
             add(corner, pair.vertex);
         }
-    return couplings.size() > before;
 }
 
 void copy_with_couplings(const SparseMatrix& A, const Couplings& couplings, SparseMatrix& coupled)

@@ -25,8 +25,8 @@ void add_pressure_stiffness(std::span<const SurfacePressure> pressures, const Po
 /// Couplings of vertices that A has no blocks for: (column, row), sorted, both ways round.
 using Couplings = std::vector<std::pair<int, int>>;
 
-/// Adds to `couplings` those that the pairs need and `A` has not. Returns whether there were new ones.
-bool collect_couplings(std::span<const SelfPair> pairs, const SparseMatrix& A, Couplings& couplings);
+/// Adds to `couplings` those that the pairs need and `A` has not.
+void collect_couplings(std::span<const SelfPair> pairs, const SparseMatrix& A, Couplings& couplings);
 
 /// `coupled` = A with room for the couplings. Allocates only when its pattern is not that already.
 void copy_with_couplings(const SparseMatrix& A, const Couplings& couplings, SparseMatrix& coupled);
