@@ -1,0 +1,320 @@
+// Every key of a scene file changes what comes out of a run.
+#include <set>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "lithe/geometry/make_shape.hpp"
+#include "lithe/geometry/shape_field.hpp"
+#include "lithe/prepare/prepare_scene.hpp"
+#include "lithe/scene/scene_keys.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace lithe {
+namespace {
+
+/// One key, by two scenes that differ in it alone: `text` with @ replaced by either.
+struct KeyCase {
+    const char* key;
+    std::string text;
+    const char* one;
+    const char* other;
+
+    std::string with(const char* value) const
+    {
+        std::string out = text;
+        return out.replace(out.find('@'), 1, value);
+    }
+};
+
+/// A block of 48 tets just above the ground, moving sideways.
+constexpr const char* block = "[[body]]\n"
+                              "shape = \"box:size=0.2x0.2x0.2\"\n"
+                              "cell = 0.1\n"
+                              "position = [0, 0.101, 0]\n"
+                              "velocity = [1, 0, 0]\n";
+constexpr const char* ground = "[[obstacle]]\nshape = \"plane\"\n";
+constexpr const char* soft = "material = { kind = \"corotational\", young = 5e4 }\n";
+
+/// The block on the ground with more said about it.
+std::string body(const std::string& more)
+{
+    return fmt::format("{}{}{}\n{}", block, more.find("material") == more.npos ? soft : "", more, ground);
+}
+std::string head(const std::string& more)
+{
+    return fmt::format("{}\n{}{}{}", more, block, soft, ground);
+}
+/// Without ground, held at one side.
+std::string pinned(const std::string& more)
+{
+    return fmt::format("{}{}[[body.pin]]\n{}\n", block, soft, more);
+}
+std::string loaded(const std::string& more)
+{
+    return fmt::format("{}{}[[body.load]]\n{}\n", block, soft, more);
+}
+std::string on(const std::string& obstacle)
+{
+    return fmt::format("{}{}[[obstacle]]\n{}\n", block, soft, obstacle);
+}
+std::string coloured(const std::string& more)
+{
+    return "[[body]]\nmesh = \"half.ply\"\ntets = 200\n" + more + "\n";
+}
+
+std::vector<KeyCase> head_cases()
+{
+    return {
+        {"title", head("title = \"@\""), "a", "b"},
+        {"time", head("time = @"), "{fps = 24}", "{fps = 60}"},
+        {"time.fps", head("[time]\nfps = @"), "60", "50"},
+        {"time.substeps", head("[time]\nsubsteps = @"), "1", "2"},
+        {"time.frames", head("[time]\nframes = @"), "2", "3"},
+        {"time.method", head("[time]\nmethod = \"@\""), "backward_euler", "newmark"},
+        {"time.newmark_beta", head("[time]\nmethod = \"newmark\"\nnewmark_beta = @"), "0.25", "0.3025"},
+        {"time.newmark_gamma", head("[time]\nmethod = \"newmark\"\nnewmark_gamma = @"), "0.5", "0.6"},
+        {"world", head("world = @"), "{}", "{gravity = [0, 0, 1]}"},
+        {"world.gravity", head("[world]\ngravity = @"), "[0, -9.81, 0]", "[0, -1.6, 0]"},
+        {"solver", head("solver = @"), "{}", "{tolerance = 1e-12}"},
+        {"solver.tolerance", head("[solver]\ntolerance = @"), "1e-3", "1e-12"},
+        {"solver.max_iterations", head("[solver]\ntolerance = 1e-12\nmax_iterations = @"), "40", "1"},
+        {"solver.linear", head("[solver]\nlinear = \"@\""), "cholesky", "conjugate_gradient"},
+        {"material", body("material = \"m\"\n[material.m]\nyoung = @"), "5e4", "6e4"},
+        {"material.kind", body("material = {young = 5e4, kind = \"@\"}"), "corotational", "neo_hookean"},
+        {"material.young", body("material = {young = @}"), "5e4", "\"60 kPa\""},
+        {"material.poisson", body("material = {young = 5e4, poisson = @}"), "0.3", "0.45"},
+        {"material.density", body("material = {young = 5e4, density = @}"), "1000", "\"2 g/cm^3\""},
+        {"material.mooney_ratio",
+         body("material = {young = 5e4, kind = \"mooney_rivlin\", mooney_ratio = @}"), "0.1", "2"},
+        {"material.limit_stretch",
+         body("material = {young = 5e4, kind = \"arruda_boyce\", limit_stretch = @}"), "1.2", "5"},
+    };
+}
+
+std::vector<KeyCase> body_cases()
+{
+    return {
+        {"body", "@", "[[body]]\nshape = \"box\"\ncell = 0.5\n",
+         "[[body]]\nshape = \"box\"\ncell = 0.5\n[[body]]\nshape = \"box\"\ncell = 0.5\n"},
+        {"body.name", body("name = \"@\""), "a", "b"},
+        {"body.shape", "[[body]]\nshape = \"@\"\ncell = 0.1\n", "box:size=0.2x0.2x0.2",
+         "box:size=0.3x0.2x0.2"},
+        {"body.mesh", "[[body]]\nmesh = \"@\"\ntets = 200\n", "half.ply", "ball.obj"},
+        {"body.scale", "[[body]]\nmesh = \"ball.obj\"\ntets = 200\nscale = @\n", "1", "0.01"},
+        {"body.up", "[[body]]\nmesh = \"half.ply\"\ntets = 200\nposition = [1, 2, 3]\nup = \"@\"\n", "y",
+         "z"},
+        {"body.tets", "[[body]]\nshape = \"sphere\"\ntets = @\n", "200", "300"},
+        {"body.cell", "[[body]]\nshape = \"box\"\ncell = @\n", "0.5", "0.25"},
+        {"body.position", "[[body]]\nshape = \"box\"\ncell = 0.5\nposition = @\n", "[0, 0, 0]",
+         "[0, \"1 cm\", 0]"},
+        {"body.rotation", "[[body]]\nshape = \"box\"\ncell = 0.5\nrotation = @\n", "[0, 0, 0]", "[0, 0, 10]"},
+        {"body.velocity", "[[body]]\nshape = \"box\"\ncell = 0.5\nvelocity = @\n", "[0, 0, 0]", "[1, 0, 0]"},
+        {"body.angular_velocity", "[[body]]\nshape = \"box\"\ncell = 0.5\nangular_velocity = @\n",
+         "[0, 0, 0]", "[0, 90, 0]"},
+        {"body.material", body("material = @"), "{young = 5e4}", "{young = 5e5}"},
+        {"body.mass", body("mass = \"@\""), "consistent", "lumped"},
+        {"body.damping", body("damping = @"), "{stiffness = 0}", "{stiffness = 0.01}"},
+        {"body.damping.mass", body("damping = {mass = @}"), "0", "1"},
+        {"body.damping.stiffness", body("damping = {stiffness = @}"), "0", "\"10 ms\""},
+        {"body.friction", body("friction = @"), "0", "0.5"},
+        {"body.contact_stiffness", body("contact_stiffness = @"), "1e7", "1e8"},
+        // a block that is squeezed flat and through itself by its pins
+        {"body.self_contact",
+         "[time]\nfps = 20\n[[body]]\nmesh = \"clamp.ply\"\ntets = 400\nmaterial = {young = "
+         "1e5}\nself_contact = @\n"
+         "[[body.pin]]\nbox = [[0.5, -1, -1], [2, -0.2, 1]]\nmotion = [{time = 0}, {time = 0.2, "
+         "translation = [0, 0.4, 0]}]\n"
+         "[[body.pin]]\nbox = [[0.5, 0.2, -1], [2, 1, 1]]\n",
+         "false", "true"},
+        {"body.color", body("color = @"), "[1, 0, 0]", "[0, 1, 0]"},
+        {"body.region", coloured("material = {young = 1e5}\n@"), "",
+         "[[body.region]]\ncolor = [1, 0, 0]\ntolerance = 0.3\nmaterial = {young = 1e6}"},
+        {"body.region.color",
+         coloured("material = {young = 1e5}\n[[body.region]]\ncolor = @\ntolerance = 0.3\nmaterial = "
+                  "{density = 2000, young = 1e5}"),
+         "[1, 0, 0]", "[0, 0, 1]"},
+        {"body.region.tolerance",
+         coloured("material = {young = 1e5}\n[[body.region]]\ncolor = [1, 0, 0]\ntolerance = @\nmaterial "
+                  "= {density = 2000, young = 1e5}"),
+         "0.05", "1"},
+        {"body.region.label",
+         "[[body]]\nmesh = \"two.mesh\"\nmaterial = {young = 1e5}\n[[body.region]]\nlabel = @\nmaterial = "
+         "{density = 2000, young = 1e5}\n",
+         "3", "4"},
+        {"body.region.material",
+         coloured("material = {young = 1e5}\n[[body.region]]\ncolor = [1, 0, 0]\ntolerance = 0.3\nmaterial "
+                  "= @"),
+         "{young = 1e5, density = 2000}", "{young = 1e5, density = 3000}"},
+    };
+}
+
+std::vector<KeyCase> pin_cases()
+{
+    const std::string left = "box = [[-1, -1, -1], [-0.05, 1, 1]]\n";
+    return {
+        {"body.pin", block + std::string("@\n"), "", "[[body.pin]]\nvertices = [0]"},
+        {"body.pin.box", pinned("box = @"), "[[-1, -1, -1], [-0.05, 1, 1]]", "[[0.05, -1, -1], [1, 1, 1]]"},
+        {"body.pin.sphere", pinned("sphere = @"), "{centre = [0.1, 0.2, 0.1], radius = 0.05}",
+         "{centre = [0.1, 0.2, -0.1], radius = 0.05}"},
+        {"body.pin.sphere.centre", pinned("sphere = {centre = @, radius = 0.05}"), "[0.1, 0.2, 0.1]",
+         "[0.1, 0.2, -0.1]"},
+        {"body.pin.sphere.radius", pinned("sphere = {centre = [0.1, 0.2, 0.1], radius = @}"), "0.05", "0.12"},
+        {"body.pin.vertices", pinned("vertices = @"), "[0, 1]", "[2, 3]"},
+        {"body.pin.color", coloured("[[body.pin]]\ncolor = @"), "[1, 0, 0]", "[0, 0, 1]"},
+        {"body.pin.tolerance", coloured("[[body.pin]]\ncolor = [1, 0, 0]\ntolerance = @"), "0.01", "0.9"},
+        {"body.pin.motion", pinned(left + "motion = @"), "[{time = 0}]",
+         "[{time = 0}, {time = 1, translation = [0, 1, 0]}]"},
+        {"body.pin.motion.time", pinned(left + "motion = [{time = 0}, {time = @, translation = [0, 1, 0]}]"),
+         "1", "\"500 ms\""},
+        {"body.pin.motion.translation", pinned(left + "motion = [{time = 0}, {time = 1, translation = @}]"),
+         "[0, 1, 0]", "[0, 2, 0]"},
+        {"body.pin.motion.rotation", pinned(left + "motion = [{time = 0}, {time = 1, rotation = @}]"),
+         "[0, 0, 45]", "[0, 0, 90]"},
+        {"body.pin.about",
+         pinned(left + "about = @\nmotion = [{time = 0}, {time = 1, rotation = [0, 0, 45]}]"), "[0, 0, 0]",
+         "[0, 1, 0]"},
+        {"body.pin.release", pinned(left + "release = @"), "0.02", "0.06"},
+    };
+}
+
+std::vector<KeyCase> load_cases()
+{
+    const std::string up = "force = [0, 50, 0]\n", wind = "wind = [20, 0, 0]\n";
+    return {
+        {"body.load", block + std::string("@\n"), "", "[[body.load]]\nforce = [0, 50, 0]"},
+        {"body.load.force", loaded("force = @"), "[0, 10, 0]", "[0, 20, 0]"},
+        {"body.load.pressure", loaded("pressure = @"), "100", "\"1 kPa\""},
+        {"body.load.wind", loaded("wind = @"), "[10, 0, 0]", "[20, 0, 0]"},
+        {"body.load.air_density", loaded(wind + "air_density = @"), "1.2", "2.4"},
+        {"body.load.drag", loaded(wind + "drag = @"), "1", "0.5"},
+        {"body.load.factor", loaded(up + "factor = @"), "[[0, 0], [1, 1]]", "2"},
+        {"body.load.box", loaded(up + "box = @"), "[[-1, -1, -1], [-0.05, 1, 1]]",
+         "[[0.05, -1, -1], [1, 1, 1]]"},
+        {"body.load.sphere", loaded(up + "sphere = @"), "{centre = [0.1, 0.2, 0.1], radius = 0.05}",
+         "{centre = [0.1, 0.2, -0.1], radius = 0.05}"},
+        {"body.load.sphere.centre", loaded(up + "sphere = {centre = @, radius = 0.05}"), "[0.1, 0.2, 0.1]",
+         "[0.1, 0.2, -0.1]"},
+        {"body.load.sphere.radius", loaded(up + "sphere = {centre = [0.1, 0.2, 0.1], radius = @}"), "0.05",
+         "0.12"},
+        {"body.load.vertices", loaded(up + "vertices = @"), "[0, 1]", "[2, 3]"},
+        {"body.load.color", coloured("[[body.load]]\nforce = [0, 50, 0]\ncolor = @"), "[1, 0, 0]",
+         "[0, 0, 1]"},
+        {"body.load.tolerance",
+         coloured("[[body.load]]\nforce = [0, 50, 0]\ncolor = [1, 0, 0]\ntolerance = @"), "0.01", "0.9"},
+    };
+}
+
+std::vector<KeyCase> obstacle_cases()
+{
+    const std::string box = "shape = \"box:size=1x0.1x1\"\n", low = box + "position = [0, -0.05, 0]\n";
+    const std::string ball = "[[body]]\nshape = \"box:size=0.2x0.2x0.2\"\ncell = 0.1\nposition = [0, 0.61, "
+                             "0]\nvelocity = [0, -2, 0]\n[[obstacle]]\n";
+    return {
+        {"obstacle", block + std::string("@\n"), "", "[[obstacle]]\nshape = \"plane\""},
+        {"obstacle.name", on("shape = \"plane\"\nname = \"@\""), "a", "b"},
+        {"obstacle.shape", on("shape = \"@\"\nposition = [0, -0.05, 0]"), "box:size=1x0.1x1",
+         "box:size=1x0.099x1"},
+        {"obstacle.mesh", ball + "mesh = \"@\"\n", "ball.obj", "half.ply"},
+        {"obstacle.scale", ball + "mesh = \"ball.obj\"\nscale = @\n", "1", "0.9"},
+        {"obstacle.up", ball + "mesh = \"half.ply\"\nrotation = [20, 0, 0]\nup = \"@\"\n", "y", "z"},
+        {"obstacle.cell", ball + "mesh = \"ball.obj\"\ncell = @\n", "0.05", "0.1"},
+        {"obstacle.position", on(box + "position = @"), "[0, -0.05, 0]", "[0, -0.055, 0]"},
+        {"obstacle.rotation", on(low + "rotation = @"), "[0, 0, 0]", "[0, 0, 2]"},
+        {"obstacle.path", on(box + "path = @"), "[{time = 0, position = [0, -0.05, 0]}]",
+         "[{time = 0, position = [0, -0.05, 0]}, {time = 1, position = [0, 0.2, 0]}]"},
+        {"obstacle.path.time",
+         on(box + "path = [{time = 0, position = [0, -0.05, 0]}, {time = @, position = [0, 0.2, 0]}]"), "1",
+         "2"},
+        {"obstacle.path.position",
+         on(box + "path = [{time = 0, position = [0, -0.05, 0]}, {time = 1, position = @}]"), "[0, 0.2, 0]",
+         "[0, 0.3, 0]"},
+        {"obstacle.path.rotation", on(low + "path = [{time = 0}, {time = 1, rotation = @}]"), "[0, 0, 10]",
+         "[0, 0, 20]"},
+        {"obstacle.friction", on(low + "friction = @"), "0", "0.8"},
+        {"obstacle.color", on("shape = \"plane\"\ncolor = @"), "[1, 0, 0]", "[0, 1, 0]"},
+    };
+}
+
+std::vector<KeyCase> all_cases()
+{
+    std::vector<KeyCase> all;
+    for (const auto& some : {head_cases(), body_cases(), pin_cases(), load_cases(), obstacle_cases()})
+        all.insert(all.end(), some.begin(), some.end());
+    return all;
+}
+
+/// A ball; its upper half red and its lower half blue; tets with the labels 3 and 4; and a clamp that can bite itself.
+class SceneKeys : public testing::Test {
+protected:
+    SceneKeys()
+    {
+        Progress progress;
+        TriangleMesh ball = make_shape("sphere:radius=0.5", 0.15, progress);
+        write_surface(folder_ / "ball.obj", ball);
+        VertexField color{"color", MatX::Zero(3, ball.vertex_count())};
+        for (Index v = 0; v < ball.vertex_count(); ++v)
+            color.values(ball.vertices(1, v) > 0.0 ? 0 : 2, v) = 1.0;
+        ball.vertices.row(1).array() *= 0.95; // so that "up" matters
+        ball.fields.push_back(color);
+        write_surface(folder_ / "half.ply", ball);
+        TetMesh two = make_shape_tets("box:size=1x1x1", 0.5).value();
+        for (Index t = 0; t < two.tet_count(); ++t) two.regions.push_back(t < 12 ? 3 : 4);
+        write_tet_mesh(folder_ / "two.mesh", two);
+        write_surface(folder_ / "clamp.ply", clamp(progress));
+    }
+
+    /// A U on its side: two bars, joined at x = -1.
+    static TriangleMesh clamp(Progress& progress)
+    {
+        const ShapeModel model = parse_shape("joint a at 1 0.3 0 radius 0.12\n"
+                                             "joint b of a at -2 0 0 radius 0.12\n"
+                                             "joint c of b at 0 -0.6 0 radius 0.12\n"
+                                             "joint d of c at 2 0 0 radius 0.12\n",
+                                             "clamp.shape");
+        return shape_surface(model, 0.08, progress);
+    }
+
+    /// All that a run of six frames leaves to see.
+    std::string outcome(const std::string& text) const
+    {
+        Progress progress;
+        const Scene scene = parse_scene(text, folder_ / "scene.toml");
+        PreparedScene prepared = prepare_scene(scene, progress);
+        prepared.run.last_frame = std::min(prepared.run.last_frame, 6);
+        std::string shown = scene.title;
+        for (const Shown& one : prepared.world.shown())
+            shown += fmt::format(" {} {} {} {}", one.name, one.color[0], one.color[1], one.color[2]);
+        RunMetrics metrics;
+        const RunReport report = run(prepared.world, prepared.run, {}, metrics, progress);
+        return fmt::format("{} {} {} {} {} {}", shown, report.last_frame, report.trouble, prepared.run.fps,
+                           metrics.halved_steps, hash_text(metrics.state_hash));
+    }
+
+    test::TemporaryFolder folder_;
+};
+
+TEST_F(SceneKeys, EveryOneChangesWhatComesOut)
+{
+    for (const KeyCase& one : all_cases()) {
+        SCOPED_TRACE(one.key);
+        try {
+            EXPECT_NE(outcome(one.with(one.one)), outcome(one.with(one.other)));
+        } catch (const InputError& error) {
+            ADD_FAILURE() << error.what();
+        }
+    }
+}
+
+TEST_F(SceneKeys, NoneIsForgotten)
+{
+    std::set<std::string> known, tried;
+    for (const KeyCase& one : all_cases()) {
+        tried.insert(one.key);
+        (void)parse_scene(one.with(one.other), folder_ / "scene.toml", known);
+    }
+    EXPECT_EQ(tried, known);
+}
+
+} // namespace
+} // namespace lithe
