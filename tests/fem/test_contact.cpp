@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "contact_scene.hpp"
-#include "count_mallocs.hpp"
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
 #include "lithe/geometry/shapes.hpp"
+#include "support/count_mallocs.hpp"
 
 using namespace lithe;
 using namespace lithe::test;

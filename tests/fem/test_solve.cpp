@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "beams.hpp"
-#include "count_mallocs.hpp"
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
 #include "lithe/fem/loads.hpp"
+#include "support/count_mallocs.hpp"
 
 using namespace lithe;
 using namespace lithe::test;

@@ -1,4 +1,4 @@
-#include "count_mallocs.hpp"
+#include "support/count_mallocs.hpp"
 
 #include <cstddef>
 #include <cstdlib>
