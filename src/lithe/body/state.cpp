@@ -105,19 +105,4 @@ RigidPose StateReader::read_pose()
     return pose;
 }
 
-std::uint64_t hash_bytes(std::string_view bytes)
-{
-    std::uint64_t hash = 0xcbf29ce484222325u ^ bytes.size();
-    while (!bytes.empty()) {
-        std::uint64_t word = 0;
-        const std::size_t size = std::min<std::size_t>(8, bytes.size());
-        std::memcpy(&word, bytes.data(), size);
-        bytes.remove_prefix(size);
-        hash = (hash ^ word) * 0x100000001b3u;
-        hash ^= hash >> 29;
-    }
-    hash = (hash ^ (hash >> 32)) * 0x9e3779b97f4a7c15u;
-    return hash ^ (hash >> 29);
-}
-
 } // namespace lithe

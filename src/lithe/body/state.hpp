@@ -47,7 +47,4 @@ private:
     std::string_view bytes_;
 };
 
-/// 64 bits that change when any byte does (FNV-1a over 8-byte words, mixed at the end).
-std::uint64_t hash_bytes(std::string_view bytes);
-
 } // namespace lithe

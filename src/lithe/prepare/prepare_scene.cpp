@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "lithe/core/hash.hpp"
 #include "lithe/prepare/prepare_body.hpp"
 
 namespace lithe {

@@ -6,6 +6,7 @@
 
 #include "lithe/core/atomic_file.hpp"
 #include "lithe/core/error.hpp"
+#include "lithe/core/hash.hpp"
 
 namespace lithe {
 namespace {

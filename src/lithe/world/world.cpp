@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "lithe/core/error.hpp"
+#include "lithe/core/hash.hpp"
 #include "lithe/core/parallel.hpp"
 
 namespace lithe {

@@ -1,0 +1,11 @@
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+namespace lithe {
+
+/// 64 bits that change when any byte does: XXH64 with seed 0, so that other programs can compute them too (`xxhsum -H64`).
+/// Runs at the speed of memory. Finds accidents, not attackers.
+std::uint64_t hash_bytes(std::string_view bytes);
+
+} // namespace lithe
