@@ -1,0 +1,88 @@
+#include "lithe/reduce/modal_derivatives.hpp"
+
+#include <algorithm>
+
+#include "lithe/core/error.hpp"
+#include "lithe/core/parallel.hpp"
+#include "lithe/fem/elasticity.hpp"
+#include "lithe/reduce/deformation_rows.hpp"
+#include "lithe/reduce/tall_products.hpp"
+
+namespace lithe {
+namespace {
+
+/// The largest displacement gradient (Frobenius norm) of a displacement: its size as strain, whatever the units.
+double largest_gradient(const Elements& elements, const MatX& u)
+{
+    const auto part = [&](Index begin, Index end) {
+        double largest = 0.0;
+        MatX B(9, 1);
+        for (Index slot = begin; slot < end; ++slot) {
+            set_deformation_rows(elements, u, slot, B);
+            largest = std::max(largest, B.norm());
+        }
+        return largest;
+    };
+    return parallel_reduce(elements.slot_count(), 1024, 0.0, part,
+                           [](double a, double b) { return std::max(a, b); });
+}
+
+/// (dK/dx [u]) V.  Strains of 1e-5 leave an error of their square, and of rounding over them.
+MatX stiffness_change(const FemModel& model, const MatX& u, const TallRef& V, SparseMatrix& K,
+                      SparseMatrix& K_minus, ElasticWork& work)
+{
+    const double gradient = largest_gradient(model.elements, u);
+    if (gradient == 0.0) return MatX::Zero(V.rows(), V.cols());
+    const double step = 1e-5 / gradient;
+    const Points displacement = step * Eigen::Map<const Points>(u.data(), 3, model.vertex_count());
+    elastic_hessian(model, model.rest + displacement, Definiteness::Exact, K, work);
+    elastic_hessian(model, model.rest - displacement, Definiteness::Exact, K_minus, work);
+    Eigen::Map<VecX> values(K.valuePtr(), K.nonZeros());
+    values -= Eigen::Map<const VecX>(K_minus.valuePtr(), K_minus.nonZeros());
+    return stiffness_product(K, V) / (2.0 * step);
+}
+
+} // namespace
+
+ModalDerivatives modal_derivatives(RestSystem& system, const MatX& modes, Progress& progress)
+{
+    const FemModel& model = system.model();
+    if (modes.rows() != 3 * model.vertex_count())
+        throw InputError("the modes have " + std::to_string(modes.rows()) + " rows, the body needs " +
+                         std::to_string(3 * model.vertex_count()) + ": are they of another mesh?");
+    const Index r = modes.cols();
+    ModalDerivatives out{MatX(modes.rows(), r * (r + 1) / 2), r};
+    SparseMatrix K, K_minus;
+    ElasticWork work;
+    progress.begin("modal derivatives", r);
+    for (Index i = 0; i < r; ++i) {
+        MatX B = -stiffness_change(model, modes.col(i), modes.rightCols(r - i), K, K_minus, work);
+        (void)system.solve(B);
+        out.Phi.middleCols(out.column(i, i), r - i) = B;
+        progress.advance();
+    }
+    progress.end();
+    return out;
+}
+
+PrincipalBasis modal_derivative_basis(RestSystem& system, const Modes& modes, const Truncation& truncation,
+                                      Progress& progress)
+{
+    const ModalDerivatives derivatives = modal_derivatives(system, modes.basis.U, progress);
+    const VecX weight = modes.eigenvalues[0] * modes.eigenvalues.cwiseInverse();
+    const Index r = modes.basis.rank();
+    MatX columns(modes.basis.U.rows(), r + derivatives.Phi.cols());
+    columns.leftCols(r) = modes.basis.U * weight.asDiagonal();
+    for (Index i = 0; i < r; ++i)
+        for (Index j = i; j < r; ++j) {
+            const Index column = derivatives.column(i, j);
+            columns.col(r + column) = weight[i] * weight[j] * derivatives.Phi.col(column);
+        }
+    PrincipalBasis out = principal_basis(system.model(), columns, truncation);
+    out.basis.kind = BasisKind::ModalDerivatives;
+    out.basis.provenance = std::to_string(out.basis.rank()) + " directions of " + std::to_string(r) +
+                           " linear modes and their derivatives";
+    return out;
+}
+
+} // namespace lithe

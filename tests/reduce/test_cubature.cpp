@@ -1,0 +1,95 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bodies.hpp"
+#include "lithe/reduce/cubature.hpp"
+#include "lithe/reduce/modes.hpp"
+#include "support/message_of.hpp"
+#include "support/taylor.hpp"
+
+using namespace lithe;
+using namespace lithe::test;
+using testing::HasSubstr;
+
+namespace {
+
+struct Case {
+    FemModel model;
+    MatX U;
+    VecX q;
+};
+
+Case bent_bar(const Material& first, const Material& second)
+{
+    TetMesh mesh = box_tets({5, 2, 2}, {0.5, 0.2, 0.2});
+    for (Index t = 0; t < mesh.tet_count(); ++t) mesh.regions.push_back(t % 3 == 0 ? 2 : 1);
+    const RegionMaterial materials[] = {{1, first, 1000.0}, {2, second, 800.0}};
+    Case out{make_fem_model(mesh, materials), {}, {}};
+    RestSystem system(out.model, vertices_at(out.model.rest, 0, 0.0));
+    Progress progress;
+    out.U = linear_modes(system, {.count = 8}, progress).basis.U;
+    Random random(1);
+    out.q = random_vector(random, 8);
+    out.q *= 0.05 / (out.U * out.q).cwiseAbs().maxCoeff();
+    return out;
+}
+
+} // namespace
+
+TEST(Cubature, OfAllTetsIsTheProjection) // spec Q1
+{
+    const auto [model, U, q] = bent_bar(Corotational({1e5, 0.4}), StableNeoHookean({2e5, 0.3}));
+    const CubatureElastic elastic(model, U, all_tets(model));
+    EXPECT_EQ(elastic.point_count(), 120);
+    Points x = model.rest, gradient;
+    Eigen::Map<VecX>(x.data(), x.size()) += U * q;
+    ElasticWork full;
+    SparseMatrix K;
+    const double energy = elastic_gradient(model, x, gradient, full);
+    const VecX expected = U.transpose() * Eigen::Map<const VecX>(gradient.data(), gradient.size());
+    for (const Definiteness definiteness : {Definiteness::Exact, Definiteness::Projected}) {
+        elastic_hessian(model, x, definiteness, K, full);
+        const MatX K_expected = U.transpose() * (K * U);
+        ReducedElastic reduced;
+        CubatureElastic::Work work;
+        elastic.evaluate(q, definiteness, reduced, work);
+        EXPECT_NEAR(reduced.energy, energy, 1e-12 * energy);
+        EXPECT_LT((reduced.gradient - expected).norm(), 1e-12 * expected.norm());
+        EXPECT_LT((reduced.stiffness - K_expected).norm(), 1e-12 * K_expected.norm());
+    }
+}
+
+TEST(Cubature, DerivativesHaveTheirOrder)
+{
+    const auto [model, U, q] = bent_bar(Corotational({1e5, 0.4}), StableNeoHookean({2e5, 0.3}));
+    const Cubature some{{3, 40, 77, 119}, Vec4(2.0, 30.0, 1.5, 20.0)};
+    const CubatureElastic elastic(model, U, some);
+    CubatureElastic::Work work;
+    const auto at = [&](const VecX& p) {
+        ReducedElastic out;
+        elastic.evaluate(p, Definiteness::Exact, out, work);
+        return out;
+    };
+    Random random(2);
+    const VecX d = random_vector(random, 8) * q.norm();
+    const ReducedElastic here = at(q);
+    EXPECT_NEAR(
+        taylor_order_of_scalar([&](const VecX& p) { return at(p).energy; }, here.gradient.dot(d), q, d), 2.0,
+        0.1);
+    EXPECT_NEAR(taylor_order([&](const VecX& p) { return at(p).gradient; }, here.stiffness * d, q, d), 2.0,
+                0.1);
+}
+
+TEST(Cubature, RefusesWhatCannotBe)
+{
+    const FemModel model = bar_model({1, 1, 1});
+    const MatX U = MatX::Ones(24, 1);
+    const VecX one = VecX::Ones(1);
+    EXPECT_THAT(message_of([&] { CubatureElastic(model, U, {{6}, one}); }), HasSubstr("does not exist"));
+    EXPECT_THAT(message_of([&] { CubatureElastic(model, U, {{-1}, one}); }), HasSubstr("does not exist"));
+    EXPECT_THAT(message_of([&] { CubatureElastic(model, U, {{0}, -one}); }),
+                HasSubstr("weight of cubature tet 0"));
+    EXPECT_THAT(message_of([&] { CubatureElastic(model, U, {{0, 1}, one}); }), HasSubstr("one for each"));
+    EXPECT_THAT(message_of([&] { CubatureElastic(model, U.topRows(3), {{0}, one}); }),
+                HasSubstr("another mesh"));
+}

@@ -1,0 +1,263 @@
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bodies.hpp"
+#include "lithe/core/parallel.hpp"
+#include "lithe/math/nnls.hpp"
+#include "lithe/reduce/cubature_training.hpp"
+#include "lithe/reduce/deformation_rows.hpp"
+#include "lithe/reduce/modes.hpp"
+#include "support/message_of.hpp"
+
+using namespace lithe;
+using namespace lithe::test;
+using testing::HasSubstr;
+
+namespace {
+
+/// A basis with poses to train on and others to test with.
+struct Scene {
+    FemModel model;
+    MatX U;
+    MatX training, test; ///< r x count
+};
+
+/// Equilibria of a beam that is clamped at z = 0 under twelve loads (end force, twist and weight at random), each
+/// at the given shares: as in a motion that starts from the rest.
+MatX equilibria(const FemModel& model, const std::vector<double>& shares)
+{
+    Random random(1);
+    const std::vector<int> pins = vertices_at(model.rest, 2, 0.0), tip = vertices_at(model.rest, 2, 1.0);
+    std::vector<Points> loads(12, Points::Zero(3, model.vertex_count()));
+    for (Points& load : loads) {
+        const Vec3 end(random.uniform(-8, 8), random.uniform(-8, 8), random.uniform(-40, 40));
+        const double twist = random.uniform(-25, 25);
+        for (const int v : tip)
+            load.col(v) +=
+                end / 25.0 + twist * Vec3::UnitZ().cross(Vec3(model.rest.col(v) - Vec3(0.1, 0.1, 1.0)));
+        add_gravity(model, Vec3(random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(-1, 1)), load);
+    }
+
+    MatX out(3 * model.vertex_count(), 12 * static_cast<Index>(shares.size()));
+    FemWork work;
+    Index column = 0;
+    for (const Points& load : loads) {
+        FemState state = rest_state(model);
+        for (const double share : shares) {
+            Loading loading;
+            loading.pins = pinned_where_they_are(model.rest, pins);
+            loading.force = share * load;
+            EXPECT_TRUE(solve_static(model, loading, {}, state, work).converged());
+            const Points u = state.x - model.rest;
+            out.col(column++) = Eigen::Map<const VecX>(u.data(), u.size());
+        }
+    }
+    return out;
+}
+
+/// The beam of the specification's table 3.4: 4 x 4 x 20 cells, 1920 tets, rank 16, 36 projected and 24 jittered poses.
+Scene beam_of_the_table()
+{
+    Scene scene{
+        make_fem_model(box_tets({4, 4, 20}, {0.2, 0.2, 1.0}), Corotational({1e5, 0.45}), 1000.0), {}, {}, {}};
+    const MatX snapshots = equilibria(scene.model, {0.1, 0.4, 1.0});
+    const Basis basis = snapshot_basis(scene.model, snapshots, {.lost_energy = 0.0, .max_rank = 16}).basis;
+    scene.U = basis.U;
+    const MatX q = project(scene.model, basis, snapshots);
+    const VecX spread = q.rowwise().norm() / 6.0;
+    Random random(2);
+    const auto jittered = [&](const MatX& from, Index count) {
+        MatX out(16, count);
+        for (Index k = 0; k < count; ++k)
+            out.col(k) = from.col(static_cast<Index>(random.index(36))) +
+                         0.3 * spread.cwiseProduct(VecX::NullaryExpr(16, [&] { return random.normal(); }));
+        return out;
+    };
+    scene.training.resize(16, 60);
+    scene.training << q, jittered(q, 24);
+    scene.test.resize(16, 30);
+    scene.test << project(scene.model, basis, equilibria(scene.model, {0.7})), jittered(q, 18);
+    return scene;
+}
+
+/// A small one for the rest of the tests.
+Scene small_scene(Index rank, Index poses)
+{
+    Scene scene{bar_model({5, 2, 2}), {}, {}, {}};
+    RestSystem system(scene.model, vertices_at(scene.model.rest, 0, 0.0));
+    Progress progress;
+    const Modes modes = linear_modes(system, {.count = rank}, progress);
+    scene.U = modes.basis.U;
+    const VecX weight = (modes.eigenvalues[0] * modes.eigenvalues.cwiseInverse()).cwiseSqrt();
+    Random random(4);
+    const auto draw = [&](Index count) {
+        return MatX(weight.asDiagonal() *
+                    MatX::NullaryExpr(rank, count, [&] { return 0.1 * random.normal(); }));
+    };
+    scene.training = draw(poses);
+    scene.test = draw(poses);
+    return scene;
+}
+
+} // namespace
+
+TEST(CubatureTraining, BeamOfTheTable) // spec Q3
+{
+    const Scene scene = beam_of_the_table();
+    ASSERT_EQ(scene.model.vertex_count(), 525);
+    Progress progress;
+    for (const Index candidates : {Index(200), Index(600)}) {
+        const TrainedCubature trained =
+            train_cubature(scene.model, scene.U, {.training = scene.training},
+                           {.tolerance = 0.01, .candidates = candidates}, progress);
+        EXPECT_EQ(trained.status, CubatureStatus::Converged);
+        EXPECT_GE(trained.cubature.size(), 80);
+        EXPECT_LE(trained.cubature.size(), 110);
+        EXPECT_GT(trained.cubature.weights.minCoeff(), 0.0);
+        EXPECT_LT(cubature_error(scene.model, scene.U, trained.cubature, scene.test), 0.01);
+        EXPECT_NEAR(cubature_error(scene.model, scene.U, trained.cubature, scene.training),
+                    trained.training_error, 1e-10);
+        RecordProperty("points", static_cast<int>(trained.cubature.size()));
+    }
+}
+
+TEST(CubatureTraining, OnePoseNeedsNoMorePointsThanCoordinates) // spec Q2
+{
+    Scene scene = small_scene(8, 1);
+    Progress progress;
+    const TrainedCubature trained = train_cubature(scene.model, scene.U, {.training = scene.training},
+                                                   {.tolerance = 1e-8, .candidates = 0}, progress);
+    EXPECT_EQ(trained.status, CubatureStatus::Converged);
+    EXPECT_LE(trained.cubature.size(), 8 + 1); // one more for the volume
+    EXPECT_LT(trained.training_error, 1e-8);
+}
+
+TEST(CubatureTraining, ChoosesThePointsOfTheColdGreedyMethod) // spec Q4
+{
+    const Scene scene = small_scene(6, 12);
+    Progress progress;
+    const TrainedCubature trained = train_cubature(
+        scene.model, scene.U, {.training = scene.training},
+        {.tolerance = 1e-9, .max_points = 25, .rule = CubatureRule::Greedy, .candidates = 0}, progress);
+    ASSERT_EQ(trained.status, CubatureStatus::PointLimit);
+
+    // The whole matrix by its definition, weights from zero every time.
+    const Index T = scene.training.cols(), tets = 120;
+    MatX A(6 * T + 1, tets);
+    double volume = 0.0;
+    for (Index e = 0; e < tets; ++e) volume += rest_volume(scene.model.elements, e);
+    std::vector<double> norms;
+    for (Index t = 0; t < T; ++t) {
+        MatX forces(6, tets);
+        for (Index e = 0; e < tets; ++e) {
+            const CubatureElastic one(scene.model, scene.U, {{static_cast<int>(e)}, VecX::Ones(1)});
+            ReducedElastic at;
+            CubatureElastic::Work work;
+            one.evaluate(scene.training.col(t), at, work);
+            forces.col(e) = at.gradient;
+        }
+        norms.push_back(forces.rowwise().sum().norm());
+        A.middleRows(6 * t, 6) = forces;
+    }
+    const double floor = 1e-3 * *std::ranges::max_element(norms);
+    for (Index t = 0; t < T; ++t)
+        A.middleRows(6 * t, 6) /= std::max(norms[static_cast<std::size_t>(t)], floor);
+    for (Index e = 0; e < tets; ++e)
+        A(6 * T, e) = std::sqrt(static_cast<double>(T)) * rest_volume(scene.model.elements, e) / volume;
+    const VecX b = A.rowwise().sum();
+
+    std::vector<int> points;
+    VecX residual = b, w;
+    while (points.size() < 25) {
+        int best = -1;
+        double best_score = 0.0;
+        for (int e = 0; e < tets; ++e) {
+            const double score = A.col(e).dot(residual) / A.col(e).norm();
+            if (std::ranges::find(points, e) == points.end() && score > best_score) {
+                best = e;
+                best_score = score;
+            }
+        }
+        points.push_back(best);
+        const MatX C = A(Eigen::all, points);
+        w = VecX::Zero(static_cast<Index>(points.size()));
+        NnlsWork work;
+        ASSERT_EQ(solve_nnls(C.transpose() * C, C.transpose() * b, w, work), NnlsStatus::Converged);
+        residual = b - C * w;
+        std::vector<int> kept;
+        for (std::size_t k = 0; k < points.size(); ++k)
+            if (w[static_cast<Index>(k)] > 0.0) kept.push_back(points[k]);
+        points = kept;
+    }
+    std::ranges::sort(points);
+    EXPECT_EQ(trained.cubature.tets, points);
+}
+
+TEST(CubatureTraining, IsJudgedOnPosesThatWereHeldOut)
+{
+    const Scene scene = small_scene(8, 20);
+    Progress progress;
+    const TrainedCubature trained =
+        train_cubature(scene.model, scene.U, {scene.training, scene.test}, {.tolerance = 0.05}, progress);
+    EXPECT_EQ(trained.status, CubatureStatus::Converged);
+    EXPECT_LE(trained.held_out_error, 0.05);
+    EXPECT_NEAR(cubature_error(scene.model, scene.U, trained.cubature, scene.test), trained.held_out_error,
+                1e-10);
+    EXPECT_EQ(trained.held_out_errors.size(), trained.training_errors.size());
+    EXPECT_EQ(trained.held_out_errors.back(), trained.held_out_error);
+    EXPECT_EQ(trained.point_counts.back(), trained.cubature.size());
+    // the sum of the weights over the volume is pinned
+    double volume = 0.0, whole = 0.0;
+    for (Index e = 0; e < 120; ++e) whole += rest_volume(scene.model.elements, e);
+    for (Index c = 0; c < trained.cubature.size(); ++c)
+        volume += trained.cubature.weights[c] *
+                  rest_volume(scene.model.elements, trained.cubature.tets[static_cast<std::size_t>(c)]);
+    EXPECT_NEAR(volume / whole, 1.0, 0.05);
+}
+
+TEST(CubatureTraining, StopsAtTheLimit)
+{
+    const Scene scene = small_scene(8, 20);
+    Progress progress;
+    const TrainedCubature trained = train_cubature(scene.model, scene.U, {.training = scene.training},
+                                                   {.tolerance = 1e-6, .max_points = 10}, progress);
+    EXPECT_EQ(trained.status, CubatureStatus::PointLimit);
+    EXPECT_EQ(trained.cubature.size(), 10);
+    EXPECT_GT(trained.training_error, 1e-6);
+}
+
+TEST(CubatureTraining, SameForAnyNumberOfThreadsAndItsSeed)
+{
+    const Scene scene = small_scene(8, 20);
+    const auto train = [&](int threads, std::uint64_t seed) {
+        const ThreadLimit limit(threads);
+        Progress progress;
+        return train_cubature(scene.model, scene.U, {.training = scene.training},
+                              {.tolerance = 0.05, .candidates = 20, .seed = seed}, progress)
+            .cubature;
+    };
+    const Cubature one = train(1, 1), four = train(4, 1);
+    EXPECT_EQ(one.tets, four.tets);
+    EXPECT_EQ(one.weights, four.weights);
+    EXPECT_NE(one.tets, train(1, 2).tets);
+}
+
+TEST(CubatureTraining, RefusesWhatCannotBe)
+{
+    const Scene scene = small_scene(4, 3);
+    Progress progress;
+    const auto message = [&](const MatX& poses, const CubatureOptions& options) {
+        return message_of(
+            [&] { (void)train_cubature(scene.model, scene.U, {.training = poses}, options, progress); });
+    };
+    MatX with_rest = scene.training;
+    with_rest.col(1).setZero();
+    EXPECT_THAT(message(with_rest, {}), HasSubstr("pose 1 is the rest"));
+    EXPECT_THAT(message(MatX(4, 0), {}), HasSubstr("at least one pose"));
+    EXPECT_THAT(message(MatX::Ones(5, 2), {}), HasSubstr("5 coordinates"));
+    EXPECT_THAT(message(scene.training, {.tolerance = 0.0}), HasSubstr("tolerance"));
+    EXPECT_THAT(message(scene.training, {.max_points = -1}), HasSubstr("negative"));
+    EXPECT_THAT(message(MatX::Constant(4, 2, std::nan("")), {}), HasSubstr("not finite"));
+}
