@@ -12,6 +12,9 @@ find_package(tomlplusplus 3.3 REQUIRED)
 find_path(STB_INCLUDE_DIR stb_image_write.h PATH_SUFFIXES stb REQUIRED)
 find_path(METIS_INCLUDE_DIR metis.h REQUIRED)
 find_library(METIS_LIBRARY metis REQUIRED)
+# By hand: FindHDF5 asks a compiler wrapper, wants the language C, and links what the library itself links.
+find_path(HDF5_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial REQUIRED)
+find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5 PATH_SUFFIXES hdf5/serial REQUIRED)
 
 if(LITHE_GPL)
   set(BLA_VENDOR OpenBLAS)
