@@ -12,9 +12,23 @@
 namespace lithe {
 namespace {
 
-constexpr Index padded(Index length)
+/// A triangle of entries (k, l), l <= k <= last, is stored as tiles m = 0, 1, ..: rows k = 4 m .. 4 m + 3 of
+/// 4 (m + 1) entries each, zeros where l > k or k > last.
+constexpr Index tile_width(Index m)
 {
-    return (length + Lanes4::width - 1) / Lanes4::width * Lanes4::width;
+    return 4 * (m + 1);
+}
+constexpr Index tile_start(Index m)
+{
+    return 8 * m * (m + 1);
+}
+constexpr Index triangle_size(Index last)
+{
+    return tile_start(last / 4 + 1);
+}
+constexpr Index place(Index k, Index l)
+{
+    return tile_start(k / 4) + k % 4 * tile_width(k / 4) + l;
 }
 
 /// Place of the pair i >= j among all pairs.
@@ -88,34 +102,104 @@ void for_each_chunk(const Elements& elements, Index chunk, const F& f)
             f(region, first, std::min(first + chunk, 8 * region.last_batch));
 }
 
-inline double sum_of(Lanes4 a)
+/// y += c x
+inline void add_scaled(Index count, double c, const double* x, double* y)
 {
-    alignas(32) double v[4];
-    a.store(v);
-    return (v[0] + v[1]) + (v[2] + v[3]);
+    const Lanes4 factor(c);
+    for (Index l = 0; l < count; l += Lanes4::width)
+        fma(factor, Lanes4::load(x + l), Lanes4::load(y + l)).store(y + l);
 }
 
-/// A row t (entries 0 .. last, padded) of a symmetric tensor contracted with q over its last index; and over the others
-/// what t adds to the rows a, b and c, which hold the same last index.
-struct RowTargets {
-    double* a; ///< row of all but the last but one index; gets t q_a, but not its last entry
-    double* b; ///< or null where that index is the same again
-    double* c; ///< or null
-    double q_a, q_b, q_c;
-};
-
-inline void contract_row(const double* t, const double* q, Index last, const RowTargets& to)
+inline void add_scaled_twice(Index count, const double* x, double c, double* y, double d, double* z)
 {
-    Lanes4 dot(0.0);
-    const Lanes4 q_a(to.q_a), q_b(to.q_b), q_c(to.q_c);
-    for (Index l = 0; l <= last; l += Lanes4::width) {
-        const Lanes4 x = Lanes4::load(t + l);
-        dot = fma(x, Lanes4::load(q + l), dot);
-        fma(x, q_a, Lanes4::load(to.a + l)).store(to.a + l);
-        if (to.b) fma(x, q_b, Lanes4::load(to.b + l)).store(to.b + l);
-        if (to.c) fma(x, q_c, Lanes4::load(to.c + l)).store(to.c + l);
+    const Lanes4 c4(c), d4(d);
+    for (Index l = 0; l < count; l += Lanes4::width) {
+        const Lanes4 x4 = Lanes4::load(x + l);
+        fma(c4, x4, Lanes4::load(y + l)).store(y + l);
+        fma(d4, x4, Lanes4::load(z + l)).store(z + l);
     }
-    to.a[last] += sum_of(dot) - t[last] * to.q_a;
+}
+
+inline double sum_of(Lanes4 a)
+{
+    const __m128d pair = _mm_add_pd(_mm256_castpd256_pd128(a.v), _mm256_extractf128_pd(a.v, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)));
+}
+
+/// Tile m of a symmetric matrix, whose rows k >= l it holds, times q:  y[k] += sum_l t_kl q_l,  y[l] += sum_k t_kl q_k,
+/// the diagonal once.
+inline void multiply_tile(const double* t, Index m, const double* q, double* y)
+{
+    const Index width = tile_width(m);
+    Lanes4 dot[4] = {Lanes4(0.0), Lanes4(0.0), Lanes4(0.0), Lanes4(0.0)};
+    const Lanes4 q_k[4] = {Lanes4(q[4 * m]), Lanes4(q[4 * m + 1]), Lanes4(q[4 * m + 2]),
+                           Lanes4(q[4 * m + 3])};
+    for (Index l = 0; l < width; l += 4) {
+        const Lanes4 q_l = Lanes4::load(q + l);
+        Lanes4 sum = Lanes4::load(y + l);
+        for (int s = 0; s < 4; ++s) {
+            const Lanes4 x = Lanes4::load(t + s * width + l);
+            dot[s] = fma(x, q_l, dot[s]);
+            sum = fma(x, q_k[s], sum);
+        }
+        sum.store(y + l);
+    }
+    for (Index s = 0; s < 4; ++s) y[4 * m + s] += sum_of(dot[s]) - t[s * width + 4 * m + s] * q[4 * m + s];
+}
+
+/// A symmetric tensor of three indices (for each i the triangle of (k, l)) times q: the triangle of a symmetric matrix.
+void contract_cubic(const std::vector<double>& tensor, const double* q, Index r, std::vector<double>& A)
+{
+    A.assign(static_cast<std::size_t>(triangle_size(r - 1)), 0.0);
+    const double* t = tensor.data();
+    for (Index i = 0; i < r; ++i)
+        for (Index m = 0; m <= i / 4; t += 4 * tile_width(m), ++m) {
+            multiply_tile(t, m, q, A.data() + place(i, 0));
+            const Index rows = m < i / 4 ? 4 : i % 4; // those with k < i
+            add_scaled(rows * tile_width(m), q[i], t, A.data() + tile_start(m));
+        }
+}
+
+/// The same for four indices (for each (i, j) the triangle of (k, l)); `start` is where i begins in the result.
+void contract_quartic(const std::vector<double>& tensor, const std::vector<std::size_t>& start,
+                      const double* q, std::vector<double>& S)
+{
+    const double* t = tensor.data();
+    for (Index i = 0; i < static_cast<Index>(start.size()); ++i) {
+        double* const S_i = S.data() + start[static_cast<std::size_t>(i)];
+        for (Index j = 0; j <= i; ++j) {
+            double* const S_j = S.data() + start[static_cast<std::size_t>(j)];
+            for (Index m = 0; m <= j / 4; t += 4 * tile_width(m), ++m) {
+                const Index tile = tile_start(m), size = 4 * tile_width(m);
+                multiply_tile(t, m, q, S_i + place(j, 0));
+                const Index below = m < j / 4 ? size : j % 4 * tile_width(m); // rows with k < j
+                if (i > j)
+                    add_scaled_twice(below, t, q[j], S_i + tile, q[i], S_j + tile);
+                else
+                    add_scaled(below, q[j], t, S_i + tile);
+                if (i > j) add_scaled(size - below, q[i], t + below, S_j + tile + below);
+            }
+        }
+    }
+}
+
+/// A = the symmetric matrix of a triangle, scaled, added to `A`.
+void add_triangle(const std::vector<double>& triangle, double scale, MatX& A)
+{
+    for (Index i = 0; i < A.cols(); ++i) {
+        const double* row = triangle.data() + place(i, 0);
+        for (Index l = 0; l < i; ++l) {
+            A(l, i) += scale * row[l];
+            A(i, l) += scale * row[l];
+        }
+        A(i, i) += scale * row[i];
+    }
+}
+
+/// The symmetric matrix of a triangle times q.
+void multiply_triangle(const std::vector<double>& triangle, const double* q, Index r, double* y)
+{
+    for (Index m = 0; m <= (r - 1) / 4; ++m) multiply_tile(triangle.data() + tile_start(m), m, q, y);
 }
 
 } // namespace
@@ -156,75 +240,52 @@ void StvkPolynomial::set_coefficients(const MatX& H)
 {
     const Index r = linear_.rows();
     const auto pair = [r](Index i, Index j) { return r + pair_index(std::max(i, j), std::min(i, j)); };
-    for (Index i = 0; i < r; ++i)
+    const auto grow = [](std::vector<double>& entries, Index last) {
+        entries.resize(entries.size() + static_cast<std::size_t>(triangle_size(last)), 0.0);
+        return entries.data() + entries.size() - triangle_size(last);
+    };
+    for (Index i = 0; i < r; ++i) {
+        start_.push_back(cubic_.size());
+        double* const C_i = grow(cubic_, i);
         for (Index j = 0; j <= i; ++j) {
-            row_of_.push_back(cubic_.size());
-            cubic_.resize(cubic_.size() + static_cast<std::size_t>(padded(j + 1)), 0.0);
-            for (Index k = 0; k <= j; ++k) {
-                cubic_[row_of_.back() + static_cast<std::size_t>(k)] =
-                    H(i, pair(j, k)) + H(j, pair(i, k)) + H(k, pair(i, j));
-                const std::size_t start = quartic_.size();
-                quartic_.resize(start + static_cast<std::size_t>(padded(k + 1)), 0.0);
+            for (Index k = 0; k <= j; ++k)
+                C_i[place(j, k)] = H(i, pair(j, k)) + H(j, pair(i, k)) + H(k, pair(i, j));
+            double* const T_ij = grow(quartic_, j);
+            for (Index k = 0; k <= j; ++k)
                 for (Index l = 0; l <= k; ++l)
-                    quartic_[start + static_cast<std::size_t>(l)] =
+                    T_ij[place(k, l)] =
                         H(pair(i, j), pair(k, l)) + H(pair(i, k), pair(j, l)) + H(pair(i, l), pair(j, k));
-            }
         }
+    }
 }
-
-namespace {
-
-/// The symmetric matrix that a symmetric tensor of three indices (rows of pairs) makes with q; lower triangle by rows
-/// of `A`'s columns, that is A(k, i) for k <= i, columns padded.
-void contract_cubic(const std::vector<double>& rows, const double* q, Index r, MatX& A)
-{
-    A.setZero(padded(r), r);
-    const double* row = rows.data();
-    for (Index i = 0; i < r; ++i)
-        for (Index j = 0; j <= i; ++j, row += padded(j)) {
-            const bool same = i == j;
-            contract_row(row, q, j,
-                         {A.col(i).data(), same ? nullptr : A.col(j).data(), nullptr, q[j], q[i], 0.0});
-        }
-}
-
-} // namespace
 
 void StvkPolynomial::evaluate(const VecX& q, ReducedElastic& out, Work& work) const
 {
     const Index r = rank();
     LITHE_ASSERT(q.size() == r);
-    work.q.assign(static_cast<std::size_t>(padded(r)), 0.0);
+    const Index padded = tile_width((r - 1) / 4);
+    work.q.assign(static_cast<std::size_t>(padded), 0.0);
     std::copy(q.begin(), q.end(), work.q.begin());
     work.cubic.assign(cubic_.size(), 0.0);
-    const double* t = quartic_.data();
-    const auto row = [&](Index i, Index j) {
-        return work.cubic.data() + row_of_[static_cast<std::size_t>(pair_index(i, j))];
-    };
-    for (Index i = 0; i < r; ++i)
-        for (Index j = 0; j <= i; ++j) {
-            double* const row_ij = row(i, j);
-            for (Index k = 0; k <= j; ++k, t += padded(k))
-                contract_row(
-                    t, work.q.data(), k,
-                    {row_ij, j > k ? row(i, k) : nullptr, i > j ? row(j, k) : nullptr, q[k], q[j], q[i]});
-        }
-    contract_cubic(cubic_, work.q.data(), r, work.quadratic_of_C);
-    contract_cubic(work.cubic, work.q.data(), r, work.quadratic_of_T);
+    contract_quartic(quartic_, start_, work.q.data(), work.cubic);
+    contract_cubic(cubic_, work.q.data(), r, work.from_C);
+    contract_cubic(work.cubic, work.q.data(), r, work.from_T);
 
-    const auto C_q = work.quadratic_of_C.topRows(r).selfadjointView<Eigen::Upper>();
-    const auto T_qq = work.quadratic_of_T.topRows(r).selfadjointView<Eigen::Upper>();
-    out.stiffness = C_q;
-    out.gradient.noalias() = 0.5 * (C_q * q);
-    out.energy = out.gradient.dot(q) / 3.0;
-    work.quadratic_of_C.topRows(r) = T_qq;
-    out.stiffness += 0.5 * work.quadratic_of_C.topRows(r) + linear_;
-    const double third = out.gradient.dot(q);
-    out.gradient.noalias() += (1.0 / 6.0) * (T_qq * q);
-    out.energy += (out.gradient.dot(q) - third) / 4.0;
-    const double fourth = out.gradient.dot(q);
-    out.gradient.noalias() += linear_ * q;
-    out.energy += 0.5 * (out.gradient.dot(q) - fourth);
+    out.stiffness = linear_;
+    add_triangle(work.from_C, 1.0, out.stiffness);
+    add_triangle(work.from_T, 0.5, out.stiffness);
+
+    out.gradient.noalias() = linear_ * q;
+    out.energy = 0.5 * out.gradient.dot(q);
+    const auto add_order = [&](const std::vector<double>& triangle, double gradient_share,
+                               double energy_share) {
+        work.product.setZero(padded);
+        multiply_triangle(triangle, work.q.data(), r, work.product.data());
+        out.gradient += gradient_share * work.product.head(r);
+        out.energy += energy_share * work.product.head(r).dot(q);
+    };
+    add_order(work.from_C, 1.0 / 2.0, 1.0 / 6.0);
+    add_order(work.from_T, 1.0 / 6.0, 1.0 / 24.0);
 }
 
 } // namespace lithe
