@@ -1,11 +1,13 @@
 #include "lithe/reduce/cubature.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <limits>
 #include <string>
 
 #include "lithe/core/error.hpp"
+#include "lithe/fem/kernel.hpp"
 #include "lithe/reduce/deformation_rows.hpp"
+#include "lithe/reduce/symmetric_product.hpp"
 
 namespace lithe {
 namespace {
@@ -47,6 +49,137 @@ std::vector<Point> sorted_points(const Elements& elements, const Cubature& cubat
     return points;
 }
 
+constexpr Index lanes = 8, block_rows = 9 * lanes;
+
+/// Entries of eight small matrices, in the layout of the kernels.
+template <int Entries>
+struct alignas(64) LaneBlock {
+    double at[Entries][lanes];
+
+    double* data() { return &at[0][0]; }
+    Vec3 vector(int lane) const { return {at[0][lane], at[1][lane], at[2][lane]}; }
+    Mat3 matrix(int lane) const
+    {
+        Mat3 A;
+        for (int e = 0; e < 9; ++e) A.data()[e] = at[e][lane];
+        return A;
+    }
+};
+
+Mat3 lane_matrix(const double* block, int lane)
+{
+    Mat3 A;
+    for (int e = 0; e < 9; ++e) A.data()[e] = block[lanes * e + lane];
+    return A;
+}
+void set_lane_matrix(double* block, int lane, const Mat3& A)
+{
+    for (int e = 0; e < 9; ++e) block[lanes * e + lane] = A.data()[e];
+}
+
+/// Energy densities and stresses of a block.
+void set_stresses(const Corotational& law, const FemKernels& kernel, const double* F, double* psi, double* P)
+{
+    kernel.corotational_stress(F, law.lame().mu, law.lame().lambda, psi, P);
+}
+
+template <class Law>
+void set_stresses(const Law& law, const FemKernels&, const double* F, double* psi, double* P)
+{
+    for (int lane = 0; lane < lanes; ++lane) {
+        const Mat3 F_lane = lane_matrix(F, lane);
+        psi[lane] = law.psi(F_lane);
+        set_lane_matrix(P, lane, law.P(F_lane));
+    }
+}
+
+template <StretchLaw Law>
+void set_stresses(const Law& law, const FemKernels& kernel, const double* F, double* psi, double* P)
+{
+    LaneBlock<9> U, V;
+    LaneBlock<3> sigma;
+    kernel.svd(F, U.data(), sigma.data(), V.data(), 1);
+    for (int lane = 0; lane < lanes; ++lane) {
+        const StretchDerivatives d = law.stretch_derivatives(sigma.vector(lane));
+        psi[lane] = d.psi;
+        set_lane_matrix(P, lane, U.matrix(lane) * d.gradient.asDiagonal() * V.matrix(lane).transpose());
+    }
+}
+
+/// Hessians of a block as modes in their principal frames; see lithe/fem/kernel.hpp.
+struct BlockModes {
+    LaneBlock<9> U, V;
+    LaneBlock<12> modes;
+
+    void set_lane(int lane, const StretchDerivatives& d)
+    {
+        for (int k = 0; k < 3; ++k) {
+            modes.at[k][lane] = d.hessian(k, k);
+            modes.at[3 + k][lane] = d.hessian((k + 1) % 3, (k + 2) % 3);
+            modes.at[6 + k][lane] = 0.5 * (d.flip[k] + d.twist[k]);
+            modes.at[9 + k][lane] = 0.5 * (d.flip[k] - d.twist[k]);
+        }
+    }
+};
+
+void set_modes(const Linear& law, const FemKernels&, const double*, Definiteness, BlockModes& out)
+{
+    const Mat3 identity = Mat3::Identity();
+    for (int lane = 0; lane < lanes; ++lane) {
+        set_lane_matrix(out.U.data(), lane, identity);
+        set_lane_matrix(out.V.data(), lane, identity);
+        out.set_lane(lane, law.rest_derivatives());
+    }
+}
+
+template <StretchLaw Law>
+void set_modes(const Law& law, const FemKernels& kernel, const double* F, Definiteness definiteness,
+               BlockModes& out)
+{
+    LaneBlock<3> sigma;
+    kernel.svd(F, out.U.data(), sigma.data(), out.V.data(), 1);
+    for (int lane = 0; lane < lanes; ++lane) {
+        StretchDerivatives d = law.stretch_derivatives(sigma.vector(lane));
+        if (definiteness == Definiteness::Projected) project_psd(d);
+        out.set_lane(lane, d);
+    }
+}
+
+void set_modes(const Corotational& law, const FemKernels& kernel, const double* F, Definiteness definiteness,
+               BlockModes& out)
+{
+    LaneBlock<3> sigma;
+    const double floor =
+        definiteness == Definiteness::Projected ? 0.0 : -std::numeric_limits<double>::infinity();
+    kernel.svd(F, out.U.data(), sigma.data(), out.V.data(), 1);
+    kernel.corotational_modes(sigma.data(), law.lame().mu, law.lame().lambda, floor, out.modes.data());
+}
+
+/// D = U^T B V for one column of B (3 x 3 per point), and C = w V H D with H the Hessian in the principal frame:
+///   C_ii = sum_j A_ij D_jj,   C_ij = p D_ij + q D_ji.
+template <class T>
+void to_principal_frame(const BlockModes& frame, const double* B, double* D_out, double* C_out)
+{
+    for (int lane = 0; lane < lanes; lane += T::width) {
+        const LaneMat3<T> U = load_lanes<T>(&frame.U.at[0][0], lane),
+                          V = load_lanes<T>(&frame.V.at[0][0], lane);
+        const LaneMat3<T> BV = times(load_lanes<T>(B, lane), V);
+        LaneMat3<T> D, C;
+        for (int i = 0; i < 3; ++i)
+            for (int j = 0; j < 3; ++j)
+                D.e[i + 3 * j] = fma(U(0, i), BV(0, j), fma(U(1, i), BV(1, j), U(2, i) * BV(2, j)));
+        const auto mode = [&](int k) { return T::load(&frame.modes.at[k][lane]); };
+        for (int k = 0; k < 3; ++k) {
+            const int i = (k + 1) % 3, j = (k + 2) % 3;
+            C.e[4 * k] = fma(mode(k), D(k, k), fma(mode(3 + j), D(i, i), mode(3 + i) * D(j, j)));
+            C.e[i + 3 * j] = fma(mode(6 + k), D(i, j), mode(9 + k) * D(j, i));
+            C.e[j + 3 * i] = fma(mode(6 + k), D(j, i), mode(9 + k) * D(i, j));
+        }
+        store_lanes(D.e, 9, D_out, lane);
+        store_lanes(C.e, 9, C_out, lane);
+    }
+}
+
 } // namespace
 
 Cubature all_tets(const FemModel& model)
@@ -65,39 +198,58 @@ CubatureElastic::CubatureElastic(const FemModel& model, const MatX& U, const Cub
         throw InputError("the basis has " + std::to_string(U.rows()) + " rows, the body needs " +
                          std::to_string(3 * model.vertex_count()) + ": is it of another mesh?");
     const std::vector<Point> points = sorted_points(model.elements, cubature);
-    const auto count = static_cast<Index>(points.size());
-    B_.resize(9 * count, U.cols());
-    weight_.resize(count);
-    MatX B(9, U.cols());
-    for (Index c = 0; c < count; ++c) {
-        const Point& point = points[static_cast<std::size_t>(c)];
-        set_deformation_rows(model.elements, U, point.slot, B);
-        B_.middleRows<9>(9 * c) = B;
-        weight_[c] = point.weight * rest_volume(model.elements, point.slot);
-    }
-    Index next = 0;
+    point_count_ = static_cast<Index>(points.size());
+    const auto in_region = [&](const ElementRegion& region) {
+        return std::ranges::count_if(points, [&](const Point& point) {
+            return point.slot >= lanes * region.first_batch && point.slot < lanes * region.last_batch;
+        });
+    };
+    Index blocks = 0;
     for (const ElementRegion& region : model.elements.regions) {
-        const Index first = next;
-        while (next < count && points[static_cast<std::size_t>(next)].slot < 8 * region.last_batch) ++next;
-        if (next > first) regions_.push_back({region.material, first, next});
+        const Index first = blocks;
+        blocks += (in_region(region) + lanes - 1) / lanes;
+        if (blocks > first) regions_.push_back({region.material, first, blocks});
+    }
+
+    B_ = MatX::Zero(block_rows * blocks, U.cols());
+    weight_ = VecX::Zero(lanes * blocks);
+    MatX B(9, U.cols());
+    auto next = points.begin();
+    Index lane = 0;
+    for (const ElementRegion& region : model.elements.regions) {
+        for (; next != points.end() && next->slot < lanes * region.last_batch; ++next, ++lane) {
+            set_deformation_rows(model.elements, U, next->slot, B);
+            for (Index e = 0; e < 9; ++e)
+                B_.row(lane / lanes * block_rows + lanes * e + lane % lanes) = B.row(e);
+            weight_[lane] = next->weight * rest_volume(model.elements, next->slot);
+        }
+        lane = (lane + lanes - 1) / lanes * lanes;
     }
 }
 
 void CubatureElastic::evaluate(const VecX& q, ReducedElastic& out, Work& work) const
 {
     LITHE_ASSERT(q.size() == rank());
+    const FemKernels kernel = make_kernels<Lanes4>();
     work.F.noalias() = B_ * q;
     work.P.resize(work.F.size());
     out.energy = 0.0;
+    const auto block = [&](const auto& law, Index b) {
+        double* F = work.F.data() + block_rows * b;
+        for (const Index e : {0, 4, 8})
+            for (Index lane = 0; lane < lanes; ++lane) F[lanes * e + lane] += 1.0;
+        LaneBlock<1> psi;
+        double* P = work.P.data() + block_rows * b;
+        set_stresses(law, kernel, F, psi.data(), P);
+        const double* weight = weight_.data() + lanes * b;
+        for (Index lane = 0; lane < lanes; ++lane) out.energy += weight[lane] * psi.at[0][lane];
+        for (Index e = 0; e < 9; ++e)
+            for (Index lane = 0; lane < lanes; ++lane) P[lanes * e + lane] *= weight[lane];
+    };
     for (const Region& region : regions_)
         std::visit(
             [&](const auto& law) {
-                for (Index c = region.first; c < region.last; ++c) {
-                    Eigen::Map<Mat3> F(work.F.data() + 9 * c);
-                    F += Mat3::Identity();
-                    out.energy += weight_[c] * law.psi(F);
-                    Eigen::Map<Mat3>(work.P.data() + 9 * c) = weight_[c] * law.P(F);
-                }
+                for (Index b = region.first_block; b < region.last_block; ++b) block(law, b);
             },
             region.material);
     out.gradient.noalias() = B_.transpose() * work.P;
@@ -107,19 +259,25 @@ void CubatureElastic::evaluate(const VecX& q, Definiteness definiteness, Reduced
                                Work& work) const
 {
     evaluate(q, out, work);
-    work.CB.resize(B_.rows(), B_.cols());
+    const FemKernels kernel = make_kernels<Lanes4>();
+    work.D.resize(B_.rows(), B_.cols());
+    work.C.resize(B_.rows(), B_.cols());
+    BlockModes frame;
+    const auto block = [&](const auto& law, Index b) {
+        set_modes(law, kernel, work.F.data() + block_rows * b, definiteness, frame);
+        for (auto& mode : frame.modes.at)
+            for (Index lane = 0; lane < lanes; ++lane) mode[lane] *= weight_[lanes * b + lane];
+        for (Index k = 0; k < rank(); ++k)
+            to_principal_frame<Lanes4>(frame, &B_(block_rows * b, k), &work.D(block_rows * b, k),
+                                       &work.C(block_rows * b, k));
+    };
     for (const Region& region : regions_)
         std::visit(
             [&](const auto& law) {
-                for (Index c = region.first; c < region.last; ++c) {
-                    const Mat3 F = Eigen::Map<const Mat3>(work.F.data() + 9 * c);
-                    const Mat9 C = weight_[c] *
-                                   (definiteness == Definiteness::Projected ? law.dPdF_psd(F) : law.dPdF(F));
-                    work.CB.middleRows<9>(9 * c).noalias() = C * B_.middleRows<9>(9 * c);
-                }
+                for (Index b = region.first_block; b < region.last_block; ++b) block(law, b);
             },
             region.material);
-    out.stiffness.noalias() = B_.transpose() * work.CB;
+    symmetric_product(work.D, work.C, out.stiffness);
 }
 
 } // namespace lithe

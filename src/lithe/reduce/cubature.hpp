@@ -30,12 +30,12 @@ public:
     CubatureElastic(const FemModel& model, const MatX& U, const Cubature& cubature);
 
     Index rank() const { return B_.cols(); }
-    Index point_count() const { return weight_.size(); }
+    Index point_count() const { return point_count_; }
 
     /// Buffers, sized on first use.
     struct Work {
-        VecX F, P; ///< 9 per point
-        MatX CB;   ///< w V dP/dF B
+        VecX F, P; ///< of all points
+        MatX D, C; ///< B in the principal frames of the points, and times their Hessians
     };
     /// Energy and gradient.
     void evaluate(const VecX& q, ReducedElastic& out, Work& work) const;
@@ -45,11 +45,14 @@ public:
 private:
     struct Region {
         Material material;
-        Index first, last; ///< points
+        Index first_block, last_block;
     };
-    MatX B_;      ///< 9 points x r
-    VecX weight_; ///< w V [m^3]
+    /// Points of one material in blocks of eight, laid out for vector instructions: entry e of vec F of lane l of block b
+    /// is row 72 b + 8 e + l. Lanes without a point are zero.
+    MatX B_;
+    VecX weight_; ///< w V, 8 per block [m^3]
     std::vector<Region> regions_;
+    Index point_count_ = 0;
 };
 
 } // namespace lithe
