@@ -3,7 +3,9 @@
 
 #include "bodies.hpp"
 #include "lithe/reduce/cubature.hpp"
+#include "lithe/reduce/deformation_rows.hpp"
 #include "lithe/reduce/modes.hpp"
+#include "lithe/reduce/symmetric_product.hpp"
 #include "support/message_of.hpp"
 #include "support/taylor.hpp"
 
@@ -56,6 +58,53 @@ TEST(Cubature, OfAllTetsIsTheProjection) // spec Q1
         EXPECT_NEAR(reduced.energy, energy, 1e-12 * energy);
         EXPECT_LT((reduced.gradient - expected).norm(), 1e-12 * expected.norm());
         EXPECT_LT((reduced.stiffness - K_expected).norm(), 1e-12 * K_expected.norm());
+    }
+}
+
+TEST(Cubature, IsTheSumOverItsPointsForEveryMaterial)
+{
+    const std::vector<int> tets = {3,  40, 41,
+                                   77, 99, 119}; // of both materials, and no multiple of eight of either
+    const VecX weights = VecX::LinSpaced(6, 1.0, 3.5);
+    for (const MaterialKind kind : material_kinds()) {
+        const Material material = make_material({.kind = kind, .elastic = {1e5, 0.35}});
+        const auto [model, U, q] = bent_bar(material, Corotational({3e5, 0.2}));
+        double energy = 0.0;
+        VecX gradient = VecX::Zero(8);
+        MatX stiffness = MatX::Zero(8, 8), B(9, 8);
+        for (std::size_t c = 0; c < tets.size(); ++c) {
+            const Index slot =
+                std::ranges::find(model.elements.tet_of_slot, tets[c]) - model.elements.tet_of_slot.begin();
+            set_deformation_rows(model.elements, U, slot, B);
+            const double w = weights[static_cast<Index>(c)] * rest_volume(model.elements, slot);
+            const Mat3 F = mat(Vec9(B * q)) + Mat3::Identity();
+            std::visit(
+                [&](const auto& law) {
+                    energy += w * law.psi(F);
+                    gradient += w * B.transpose() * vec(law.P(F));
+                    stiffness += w * B.transpose() * law.dPdF_psd(F) * B;
+                },
+                tets[c] % 3 == 0 ? Material(Corotational({3e5, 0.2})) : material);
+        }
+        ReducedElastic out;
+        CubatureElastic::Work work;
+        CubatureElastic(model, U, {tets, weights}).evaluate(q, Definiteness::Projected, out, work);
+        EXPECT_NEAR(out.energy, energy, 1e-11 * energy) << material_name(kind);
+        EXPECT_LT((out.gradient - gradient).norm(), 1e-11 * gradient.norm()) << material_name(kind);
+        EXPECT_LT((out.stiffness - stiffness).norm(), 1e-11 * stiffness.norm()) << material_name(kind);
+    }
+}
+
+TEST(Cubature, SymmetricProductIsTheProduct)
+{
+    Random random(3);
+    for (const Index columns : {1, 2, 3, 4, 5, 7, 12, 13}) {
+        const MatX A = random_matrix(random, 72, columns);
+        const VecX d = random_vector(random, 72);
+        MatX K;
+        symmetric_product(A, d.asDiagonal() * A, K);
+        EXPECT_LT((K - A.transpose() * d.asDiagonal() * A).cwiseAbs().maxCoeff(), 1e-13) << columns;
+        EXPECT_EQ(K, K.transpose());
     }
 }
 

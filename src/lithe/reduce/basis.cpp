@@ -150,7 +150,7 @@ PrincipalBasis principal_basis(const FemModel& model, const MatX& columns, const
     const MassQr qr = mass_qr(model, columns, 1e-12);
     if (qr.Q.cols() == 0)
         throw InputError("all columns are zero; give displacements that differ from the rest");
-    const Eigen::JacobiSVD<MatX> svd(qr.R, Eigen::ComputeThinU);
+    const Eigen::BDCSVD<MatX> svd(qr.R, Eigen::ComputeThinU);
     PrincipalBasis out;
     out.singular_values = svd.singularValues();
 

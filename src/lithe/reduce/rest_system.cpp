@@ -167,11 +167,15 @@ void RestSystem::find_rigid_motions()
 
 void RestSystem::factorise()
 {
+    const auto succeeds = [&](double s) {
+        shift_ = s;
+        return cholesky_.factorise(shifted_matrix(*model_, K_, s, pinned_)) == FactorStatus::Success;
+    };
+    if (rigid_.cols() == 0 && succeeds(0.0)) return;
     const Box3 box = box_of(model_->rest);
     const Points y = (model_->rest.colwise() - box.center()) / box.diagonal().norm();
     // Small enough that solve() needs few corrections; rigid motions, where the factor is ill-conditioned, are removed.
-    shift_ = 1e-4 * lowest_eigenvalue_estimate(*model_, K_, y);
-    if (cholesky_.factorise(shifted_matrix(*model_, K_, shift_, pinned_)) != FactorStatus::Success)
+    if (!succeeds(1e-6 * lowest_eigenvalue_estimate(*model_, K_, y)))
         throw InputError(
             "the stiffness of the body at rest is not positive; check its materials and its tets");
 }
@@ -212,7 +216,7 @@ double RestSystem::solve(MatX& B)
         clear_pins(correction);
         const double last = residual;
         residual = (correction.colwise().norm().transpose().array() / norms.array()).maxCoeff();
-        if (k > 0 && (residual < 1e-13 || residual > 0.5 * last)) break;
+        if (k > 0 && (residual < 1e-11 || residual > 0.5 * last)) break;
         solve_shifted(correction);
         remove_rigid(correction);
         X += correction;

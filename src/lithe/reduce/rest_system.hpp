@@ -8,8 +8,8 @@ namespace lithe {
 
 /// Stiffness and mass of a body at rest, with its pins and its rigid motions, factorised once and ready to be solved with.
 ///
-/// Factorised is K + s M with a small s > 0 (1e-4 of the body's lowest eigenvalue, estimated), so that free, loosely
-/// pinned and firmly pinned bodies are one case; `solve` removes the effect of s. One object serves one thread.
+/// Factorised is K + s M, with s = 0 where pins leave no rigid motion, else a small s > 0 (1e-6 of the body's lowest
+/// eigenvalue, estimated); `solve` removes the effect of s. One object serves one thread.
 class RestSystem {
 public:
     /// Throws InputError for a pinned vertex that does not exist, a body without a free vertex, and a material whose
