@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <string>
 
+#include "lithe/archive/writer.hpp"
 #include "lithe/core/atomic_file.hpp"
 #include "lithe/core/error.hpp"
 #include "lithe/geometry/make_shape.hpp"
@@ -108,6 +109,23 @@ constexpr HandMadeSeed hand_made[] = {
               "path = [{time = 0}, {time = 1, position = [1, 0, 0], rotation = [0, 90, 0]}]\n"},
 };
 
+/// Small, because a fuzzer gets nowhere in large files.
+std::string archive_of_plain_data()
+{
+    ArchiveWriter out;
+    out.write("body/basis", MatX(MatX::Constant(2, 3, 0.5)), {.unit = "m"});
+    out.write("rank", std::int64_t{4});
+    out.write_texts("names", {"a", "bc"});
+    return out.bytes();
+}
+
+std::string archive_of_packed_data()
+{
+    ArchiveWriter out;
+    out.write("tets", std::vector<int>(9, 1), {.packing = Packing::Deflate});
+    return out.bytes();
+}
+
 void write_seeds(const fs::path& folder)
 {
     constexpr auto text = Encoding::Text, binary = Encoding::Binary;
@@ -136,6 +154,9 @@ void write_seeds(const fs::path& folder)
         write_file(folder / target / ("seed_" + std::to_string(number++)), bytes);
     };
     for (const Seed& seed : seeds) write(seed.target, serialize_mesh(seed.format, seed.mesh, seed.options));
+    write("archive", ArchiveWriter().bytes());
+    write("archive", archive_of_plain_data());
+    write("archive", archive_of_packed_data());
     for (const HandMadeSeed& seed : hand_made) write(seed.target, seed.text);
     for (const BuiltinShape& shape : builtin_shapes()) write("shape", shape.text);
     write_mesh_file(folder / "medit" / "seed.mesh.gz", volume());
