@@ -31,17 +31,23 @@ TrainingSet make_training_set(const FemModel& model, const MatX& U, const MatX& 
         throw InputError("the poses have " + std::to_string(poses.rows()) + " coordinates, the basis " +
                          std::to_string(U.cols()));
     if (!poses.allFinite()) throw InputError("a pose is not finite; remove it");
+    for (Index t = 0; t < poses.cols(); ++t)
+        if (poses.col(t).cwiseAbs().maxCoeff() == 0.0)
+            throw InputError("pose " + std::to_string(t) + " is the rest: it has no forces; remove it");
     TrainingSet set{poses, VecX(poses.cols()), MatX(poses.rows(), poses.cols())};
     ElasticWork work;
     Points gradient;
-    for (Index t = 0; t < poses.cols(); ++t) {
-        if (poses.col(t).cwiseAbs().maxCoeff() == 0.0)
-            throw InputError("pose " + std::to_string(t) + " is the rest: it has no forces; remove it");
-        const MatX u = tall_product(U, poses.col(t));
-        elastic_gradient(model, model.rest + Eigen::Map<const Points>(u.data(), 3, model.vertex_count()),
-                         gradient, work);
-        set.target.col(t) =
-            transposed_product(U, Eigen::Map<const MatX>(gradient.data(), gradient.size(), 1));
+    constexpr Index chunk = 16; // enough for products of matrices, little against U
+    for (Index first = 0; first < poses.cols(); first += chunk) {
+        const Index count = std::min(chunk, poses.cols() - first);
+        MatX u = tall_product(U, poses.middleCols(first, count));
+        for (Index t = 0; t < count; ++t) {
+            elastic_gradient(model,
+                             model.rest + Eigen::Map<const Points>(u.col(t).data(), 3, model.vertex_count()),
+                             gradient, work);
+            u.col(t) = Eigen::Map<const VecX>(gradient.data(), gradient.size());
+        }
+        set.target.middleCols(first, count) = transposed_product(U, u);
     }
     const VecX norms = set.target.colwise().norm();
     const double floor = smallest_force_share * norms.maxCoeff();
