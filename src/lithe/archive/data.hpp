@@ -54,6 +54,7 @@ struct ArchiveEntry {
     std::string unit;               ///< "" where there is none
     std::size_t text_width = 0;     ///< of the longest text [bytes]; 0 for numbers
     std::uint64_t stored_bytes = 0; ///< in the file
+    std::uint64_t offset = 0;       ///< in the file [bytes]; 0 when packed or empty
 
     std::size_t element_bytes() const;
 };

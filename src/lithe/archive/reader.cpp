@@ -11,6 +11,7 @@
 
 #include "lithe/archive/hdf5_session.hpp"
 #include "lithe/core/error.hpp"
+#include "lithe/core/parallel.hpp"
 #include "lithe/core/suggest.hpp"
 
 namespace lithe {
@@ -40,6 +41,16 @@ Bytes make_bytes(std::size_t size)
     return {std::make_unique_for_overwrite<char[]>(size), size};
 }
 
+/// f(begin, size) for parts of `size` bytes on all threads. Fresh memory costs more to take than to fill (of 48 MB here:
+/// 38 ms and 2 ms on one thread), and threads share that.
+void for_parts(std::size_t size, const auto& f)
+{
+    parallel_blocks(static_cast<std::ptrdiff_t>(size), std::ptrdiff_t{1} << 20,
+                    [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+                        f(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+                    });
+}
+
 /// An open file on a disk.
 class InputFile {
 public:
@@ -60,16 +71,17 @@ public:
 
     std::size_t size() const { return size_; }
 
-    void read(char* to, std::size_t size) const
+    void read(char* to, std::size_t offset, std::size_t size) const
     {
         while (size > 0) {
-            const ssize_t count = ::read(fd_, to, size);
+            const ssize_t count = pread(fd_, to, size, static_cast<off_t>(offset));
             if (count < 0 && errno == EINTR) continue;
             if (count <= 0)
                 throw InputError({.file = name_},
                                  std::string("cannot be read: ") +
                                      (count < 0 ? std::strerror(errno) : "it became shorter"));
             to += count;
+            offset += static_cast<std::size_t>(count);
             size -= static_cast<std::size_t>(count);
         }
     }
@@ -138,6 +150,7 @@ private:
     void find_shape(hid_t dataset, ArchiveEntry& entry) const;
     void find_unit(hid_t dataset, ArchiveEntry& entry) const;
     void check_layout(hid_t dataset, ArchiveEntry& entry) const;
+    void find_bytes(hid_t dataset, hid_t properties, ArchiveEntry& entry) const;
     void check_chunks(hid_t properties, const ArchiveEntry& entry) const;
 
     hid_t file_;
@@ -249,8 +262,17 @@ void Indexer::check_layout(hid_t dataset, ArchiveEntry& entry) const
     if (layout == H5D_CHUNKED)
         check_chunks(properties, entry);
     else
-        require(fits(entry, entry.stored_bytes) && H5Pget_nfilters(properties) == 0, entry.path,
-                "is larger than its bytes in the file");
+        find_bytes(dataset, properties, entry);
+}
+
+void Indexer::find_bytes(hid_t dataset, hid_t properties, ArchiveEntry& entry) const
+{
+    require(fits(entry, entry.stored_bytes) && H5Pget_nfilters(properties) == 0, entry.path,
+            "is larger than its bytes in the file");
+    if (entry.shape.rows == 0 || entry.shape.cols == 0) return;
+    entry.offset = H5Dget_offset(dataset);
+    require(entry.offset >= archive_header_size && entry.offset <= file_size_ - entry.stored_bytes,
+            entry.path, "does not lie in the file");
 }
 
 void Indexer::check_chunks(hid_t properties, const ArchiveEntry& entry) const
@@ -328,11 +350,14 @@ std::unique_ptr<ArchiveReader::File> ArchiveReader::File::load(const fs::path& n
 {
     const InputFile file(name);
     std::string header(std::min(file.size(), archive_header_size), '\0');
-    file.read(header.data(), header.size());
+    file.read(header.data(), 0, header.size());
     ArchiveInfo info = check_archive_header(header, file.size(), name);
     Bytes bytes = make_bytes(file.size());
     std::memcpy(bytes.data.get(), header.data(), header.size());
-    file.read(bytes.data.get() + header.size(), file.size() - header.size());
+    for_parts(bytes.size - header.size(), [&](std::size_t begin, std::size_t size) {
+        const std::size_t offset = header.size() + begin;
+        file.read(bytes.data.get() + offset, offset, size);
+    });
     return std::make_unique<File>(name, std::move(info), std::move(bytes));
 }
 
@@ -409,6 +434,15 @@ const ArchiveEntry& ArchiveReader::expect(std::string_view path, ElementType typ
 void ArchiveReader::File::read(const ArchiveEntry& entry, void* values) const
 {
     if (entry.shape.rows == 0 || entry.shape.cols == 0) return;
+    if (entry.offset >
+        0) { // the index knows that it is whole and as in memory: the library need not be asked
+        const std::size_t size =
+            entry.element_bytes() * static_cast<std::size_t>(entry.shape.rows * entry.shape.cols);
+        for_parts(size, [&](std::size_t begin, std::size_t count) {
+            std::memcpy(static_cast<char*>(values) + begin, bytes.data.get() + entry.offset + begin, count);
+        });
+        return;
+    }
     const Session session;
     const Handle dataset(H5Dopen2(handle, entry.path.c_str(), H5P_DEFAULT), H5Dclose);
     const Handle type(H5Dget_type(dataset), H5Tclose); // the index knows that it is also ours in memory
