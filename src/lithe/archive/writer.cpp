@@ -55,7 +55,7 @@ std::vector<std::string> beginnings(std::string_view path)
 Handle timeless(hid_t property_class)
 {
     Handle properties = require(Handle(H5Pcreate(property_class), H5Pclose));
-    require(H5Pset_obj_track_times(properties, 0) >= 0); // NOLINT: the flag is the library's
+    require(H5Pset_obj_track_times(properties, false) >= 0);
     return properties;
 }
 
