@@ -18,11 +18,21 @@ Matrix project_through_eigenvalues(const Matrix& A)
     return V * eigen.eigenvalues().cwiseMax(0.0).asDiagonal() * V.transpose();
 }
 
+/// By its leading minors, with room for their rounding: false for some that are barely definite.
+bool clearly_definite(const Mat3& A)
+{
+    const double scale = A.diagonal().maxCoeff();
+    const double minor = A(0, 0) * A(1, 1) - A(0, 1) * A(0, 1);
+    return A(0, 0) > 1e-12 * scale && minor > 1e-12 * scale * scale &&
+           A.determinant() > 1e-12 * scale * scale * scale;
+}
+
 } // namespace
 
 Mat3 project_psd(const Mat3& A)
 {
     const Mat3 symmetric = 0.5 * (A + A.transpose());
+    if (clearly_definite(symmetric)) return symmetric;
     const Svd3 svd = svd3(symmetric);
     const Mat3 magnitude = svd.V * svd.sigma.cwiseAbs().asDiagonal() * svd.V.transpose();
     return 0.5 * (symmetric + magnitude);
