@@ -25,6 +25,7 @@ void require_columns(const FemModel& model, const MatX& A, const char* what)
 }
 
 /// Subtracts from W its part in the span of Q and adds the coefficients to C.
+// NOLINTNEXTLINE(performance-unnecessary-value-param): a Ref is a view, and W is written through it
 void project_out(const FemModel& model, const TallRef& Q, Eigen::Ref<MatX> W, Eigen::Ref<MatX> C)
 {
     if (Q.cols() == 0) return;
