@@ -190,6 +190,7 @@ void RestSystem::clear_pins(Eigen::Ref<MatX> X) const
     for (const int v : pinned_vertices_) X.middleRows<3>(3 * v).setZero();
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): a Ref is a view, and X is written through it
 void RestSystem::remove_rigid(Eigen::Ref<MatX> X) const
 {
     subtract_product(rigid_, transposed_product(mass_rigid_, X), X);
