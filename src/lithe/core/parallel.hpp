@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <memory>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <tbb/blocked_range.h>
@@ -67,7 +68,7 @@ template <class T, class F, class Join>
 T parallel_reduce(std::ptrdiff_t count, std::ptrdiff_t block, T start, const F& f, const Join& join)
 {
     std::vector<T> partial;
-    return parallel_reduce(count, block, start, f, join, partial);
+    return parallel_reduce(count, block, std::move(start), f, join, partial);
 }
 
 } // namespace lithe
