@@ -149,15 +149,12 @@ Report make_report(const Scene& scene, const PreparedScene& prepared, const Simu
                    std::span<const Frame> frames, const std::vector<Image>& pictures)
 {
     const RunMetrics& metrics = result.metrics;
-    double penetration = 0.0;
-    for (const StepMetrics& step : metrics.steps)
-        penetration = std::max(penetration, step.report.penetration);
     Report report{.title = scene.title, .summary = {}};
     report.facts = {{"frames", fmt::format("{}", metrics.frames)},
                     {"simulated", fmt::format("{:.3g} s", prepared.world.time())},
                     {"computed in", fmt::format("{:.3g} s", metrics.seconds)},
                     {"steps", fmt::format("{}", metrics.steps.size())},
-                    {"deepest penetration", fmt::format("{:.3g} m", penetration)},
+                    {"deepest penetration", fmt::format("{:.3g} m", summarise(metrics).max_penetration)},
                     {"state", hash_text(metrics.state_hash)}};
     for (const std::string& note : prepared.notes) report.facts.push_back({"note", note});
     for (std::size_t k = 0; k < pictures.size(); ++k)

@@ -45,18 +45,13 @@ Scene load_scene(const Options& options)
 void print_summary(const SimulateResult& result, const SimulateOutputs& outputs, Session& session)
 {
     const RunMetrics& metrics = result.metrics;
-    int iterations = 0;
-    double penetration = 0.0;
-    for (const StepMetrics& step : metrics.steps) {
-        iterations += step.report.iterations;
-        penetration = std::max(penetration, step.report.penetration);
-    }
+    const RunSummary sum = summarise(metrics);
     const double steps = std::max<double>(1.0, static_cast<double>(metrics.steps.size()));
     session.say(
         "{} frames in {:.2f} s ({:.1f} per second); {:.1f} Newton iterations per step; deepest penetration "
         "{:.3g} m\n",
-        metrics.frames, metrics.seconds, metrics.frames / std::max(metrics.seconds, 1e-9), iterations / steps,
-        penetration);
+        metrics.frames, metrics.seconds, metrics.frames / std::max(metrics.seconds, 1e-9),
+        sum.iterations / steps, sum.max_penetration);
     if (metrics.halved_steps > 0)
         session.say("{} steps were not solved at once and were taken in halves\n", metrics.halved_steps);
     session.say("state {}\n", hash_text(metrics.state_hash));

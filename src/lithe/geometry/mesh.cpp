@@ -68,6 +68,13 @@ void drop_unused(Mesh& mesh, Corners& corners)
 
 } // namespace
 
+const VertexField* find_color(const std::vector<VertexField>& fields)
+{
+    for (const VertexField& field : fields)
+        if (field.name == "color" && field.values.rows() == 3) return &field;
+    return nullptr;
+}
+
 Box3 bounds(const Points& points)
 {
     Box3 box;

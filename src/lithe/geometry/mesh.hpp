@@ -16,6 +16,9 @@ struct VertexField {
     MatX values; ///< components x vertices
 };
 
+/// The field "color" of three rows, or null.
+const VertexField* find_color(const std::vector<VertexField>& fields);
+
 struct TriangleMesh {
     Points vertices;
     Triangles triangles;

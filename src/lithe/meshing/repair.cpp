@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 
 #include "lithe/core/error.hpp"
+#include "lithe/core/union_find.hpp"
 #include "lithe/geometry/half_edges.hpp"
 #include "lithe/meshing/checks.hpp"
 #include "lithe/meshing/point_grid.hpp"
-#include "lithe/meshing/union_find.hpp"
 
 namespace lithe {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
+#include "lithe/core/union_find.hpp"
 #include "lithe/geometry/surface_query.hpp"
 #include "lithe/geometry/tet_quality.hpp"
 #include "lithe/meshing/checks.hpp"
@@ -19,7 +20,6 @@
 #include "lithe/meshing/surface_samples.hpp"
 #include "lithe/meshing/thin_parts.hpp"
 #include "lithe/meshing/tidy_solid.hpp"
-#include "lithe/meshing/union_find.hpp"
 
 namespace lithe {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "lithe/core/parallel.hpp"
-#include "lithe/meshing/union_find.hpp"
+#include "lithe/core/union_find.hpp"
 
 namespace lithe {
 namespace {

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "lithe/core/error.hpp"
+#include "lithe/core/union_find.hpp"
 #include "lithe/geometry/half_edges.hpp"
-#include "lithe/meshing/union_find.hpp"
 
 namespace lithe {
 namespace {

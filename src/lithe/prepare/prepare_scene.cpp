@@ -1,24 +1,13 @@
 #include "lithe/prepare/prepare_scene.hpp"
 
 #include <cmath>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 
-#include "lithe/core/hash.hpp"
 #include "lithe/prepare/prepare_body.hpp"
 
 namespace lithe {
 namespace {
-
-/// Of the scene's own text; 0 for one that was made in memory.
-std::uint64_t text_hash(const Scene& scene)
-{
-    std::ifstream in(scene.file, std::ios::binary);
-    if (!in) return 0;
-    return hash_bytes(std::string(std::istreambuf_iterator<char>(in), {}));
-}
 
 /// Half the side of the square that stands for a plane: beyond all bodies.
 double plane_reach(const std::vector<std::unique_ptr<FullBody>>& bodies)
@@ -94,7 +83,7 @@ PreparedScene prepare_scene(const Scene& scene, Progress& progress)
         out.world.add(std::move(solid));
     }
     for (auto& body : bodies) out.world.add(std::move(body));
-    out.inputs = text_hash(scene) ^ out.world.state_hash();
+    out.inputs = scene.text_hash ^ out.world.state_hash();
     return out;
 }
 

@@ -16,8 +16,7 @@ std::string text_of(const Vec3& v)
 
 const MatX& require_color(const TetMesh& mesh)
 {
-    for (const VertexField& field : mesh.fields)
-        if (field.name == "color" && field.values.rows() == 3) return field.values;
+    if (const VertexField* color = find_color(mesh.fields)) return color->values;
     throw InputError(
         "the mesh has no vertex colours to select by; use a box, a sphere or a list of vertices");
 }

@@ -11,13 +11,6 @@
 namespace lithe {
 namespace {
 
-const VertexField* color_of(const std::vector<VertexField>& fields)
-{
-    for (const VertexField& field : fields)
-        if (field.name == "color" && field.values.rows() == 3) return &field;
-    return nullptr;
-}
-
 /// Tets that were there already: what is shown is their boundary.
 Volume from_tets(TetMesh tets)
 {
@@ -31,7 +24,7 @@ Volume from_tets(TetMesh tets)
 /// The colours of the surface, carried to the nearest vertices of the tets.
 void carry_color(const TriangleMesh& surface, TetMesh& tets)
 {
-    const VertexField* color = color_of(surface.fields);
+    const VertexField* color = find_color(surface.fields);
     if (!color) return;
     const SurfaceQuery query(surface);
     VertexField carried{"color", MatX(3, tets.vertex_count())};

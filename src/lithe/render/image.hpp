@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lithe/math/types.hpp"
+#include "lithe/math/color.hpp"
 
 namespace lithe {
 
@@ -25,9 +25,5 @@ Image make_image(int width, int height);
 std::string encode_png(const Image& image);
 /// Writes it whole or not at all.
 void write_png(const std::filesystem::path& path, const Image& image);
-
-/// sRGB in [0, 1] to linear light and back, per channel.
-Vec3 linear_from_srgb(const Vec3& color);
-Vec3 srgb_from_linear(const Vec3& color);
 
 } // namespace lithe

@@ -27,13 +27,10 @@ VecX map_values(const TriangleMesh& mesh, const ColorBy& by)
 
 Points vertex_colors(const TriangleMesh& mesh, const Vec3& otherwise)
 {
-    const auto field = std::find_if(mesh.fields.begin(), mesh.fields.end(), [](const VertexField& f) {
-        return f.name == "color" && f.values.rows() == 3;
-    });
-    if (field == mesh.fields.end()) return linear_from_srgb(otherwise);
+    const VertexField* field = find_color(mesh.fields);
+    if (!field) return linear_from_srgb(otherwise);
     Points colors(3, mesh.vertex_count());
-    for (Index i = 0; i < colors.cols(); ++i)
-        colors.col(i) = linear_from_srgb(field->values.col(i).cwiseMax(0.0).cwiseMin(1.0));
+    for (Index i = 0; i < colors.cols(); ++i) colors.col(i) = linear_from_srgb(field->values.col(i));
     return colors;
 }
 

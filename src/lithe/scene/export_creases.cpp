@@ -3,24 +3,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "lithe/core/union_find.hpp"
 #include "lithe/geometry/half_edges.hpp"
 
 namespace lithe::exporting {
 namespace {
-
-/// The smallest corner of the set that i is in, with the way there made shorter.
-int root(std::vector<int>& parent, int i)
-{
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-}
-
-void join(std::vector<int>& parent, int i, int j)
-{
-    i = root(parent, i);
-    j = root(parent, j);
-    parent[std::max(i, j)] = std::min(i, j);
-}
 
 Points face_normals(const TriangleMesh& surface)
 {
@@ -35,35 +22,34 @@ Points face_normals(const TriangleMesh& surface)
 }
 
 /// Sets of corners (3 t + c) of one vertex whose triangles are joined over smooth edges.
-std::vector<int> smooth_corners(const TriangleMesh& surface, double angle)
+UnionFind smooth_corners(const TriangleMesh& surface, double angle)
 {
     const Triangles& triangles = surface.triangles;
     const Points normals = face_normals(surface);
     const std::vector<int> twins = half_edge_twins(triangles);
-    std::vector<int> parent(twins.size());
-    std::iota(parent.begin(), parent.end(), 0);
+    UnionFind sets(static_cast<int>(twins.size()));
     for (int h = 0; h < static_cast<int>(twins.size()); ++h) {
         const int twin = twins[h];
         if (twin < 0 || normals.col(h / 3).dot(normals.col(twin / 3)) < std::cos(angle)) continue;
         const bool opposite = half_edge_from(triangles, h) == half_edge_to(triangles, twin);
-        join(parent, h, opposite ? half_edge_next(twin) : twin);
-        join(parent, half_edge_next(h), opposite ? twin : half_edge_next(twin));
+        sets.join(h, opposite ? half_edge_next(twin) : twin);
+        sets.join(half_edge_next(h), opposite ? twin : half_edge_next(twin));
     }
-    return parent;
+    return sets;
 }
 
 } // namespace
 
 CreasedSurface split_at_creases(const TriangleMesh& surface, double angle)
 {
-    std::vector<int> parent = smooth_corners(surface, angle);
+    UnionFind sets = smooth_corners(surface, angle);
     CreasedSurface creased{.origin = {}, .triangles = Triangles(3, surface.triangle_count())};
     creased.origin.resize(static_cast<std::size_t>(surface.vertex_count()));
     std::iota(creased.origin.begin(), creased.origin.end(), 0);
     // The first set of a vertex keeps its number; the others get new ones behind all.
-    std::vector<int> owner(creased.origin.size(), -1), number(parent.size(), -1);
-    for (int corner = 0; corner < static_cast<int>(parent.size()); ++corner) {
-        const int set = root(parent, corner), v = surface.triangles(corner % 3, corner / 3);
+    std::vector<int> owner(creased.origin.size(), -1), number(static_cast<std::size_t>(sets.size()), -1);
+    for (int corner = 0; corner < sets.size(); ++corner) {
+        const int set = sets.root(corner), v = surface.triangles(corner % 3, corner / 3);
         if (owner[v] < 0) owner[v] = set;
         if (number[set] < 0) {
             number[set] = owner[v] == set ? v : static_cast<int>(creased.origin.size());

@@ -21,21 +21,6 @@ std::string plain_name(std::string_view name)
 
 } // namespace
 
-const VertexField* find_color(const TriangleMesh& surface)
-{
-    for (const VertexField& field : surface.fields)
-        if (field.name == "color" && field.values.rows() == 3) return &field;
-    return nullptr;
-}
-
-Vec3 linear_from_srgb(const Vec3& color)
-{
-    return color.unaryExpr([](double c) {
-        c = std::clamp(c, 0.0, 1.0);
-        return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
-    });
-}
-
 std::vector<std::string> plain_names(const std::vector<Shown>& bodies)
 {
     std::vector<std::string> names;

@@ -23,12 +23,6 @@ struct GlbOptions {
 };
 std::unique_ptr<FrameSink> make_glb_exporter(const Path& target, const GlbOptions& options = {});
 
-/// The field "color" of three rows, or null.
-const VertexField* find_color(const TriangleMesh& surface);
-
-/// Each component from sRGB to linear light, both in [0, 1]; values outside are clamped.
-Vec3 linear_from_srgb(const Vec3& color);
-
 /// Names that differ, made of letters, digits and _ alone and beginning with a letter or _: for files and prims.
 std::vector<std::string> plain_names(const std::vector<Shown>& bodies);
 

@@ -8,6 +8,7 @@
 #include "lithe/core/atomic_file.hpp"
 #include "lithe/core/error.hpp"
 #include "lithe/core/version.hpp"
+#include "lithe/math/color.hpp"
 #include "lithe/scene/export_creases.hpp"
 #include "lithe/scene/export_morphs.hpp"
 
@@ -82,7 +83,7 @@ Eigen::Matrix3Xf spread(const Eigen::Matrix3Xf& columns, const CreasedSurface& c
 
 MatX vertex_colors(const TriangleMesh& surface, const CreasedSurface& creased) ///< linear RGBA, 4 x vertices
 {
-    const MatX& srgb = find_color(surface)->values;
+    const MatX& srgb = find_color(surface.fields)->values;
     MatX rgba = MatX::Ones(4, creased.vertex_count());
     for (Index v = 0; v < rgba.cols(); ++v)
         rgba.col(v).head<3>() = linear_from_srgb(srgb.col(creased.origin[v]));
@@ -184,7 +185,7 @@ private:
     {
         Json attributes = {{"POSITION", block_.add(spread(positions, creased), Use::Vertices)},
                            {"NORMAL", block_.add(normals, Use::Vertices)}};
-        if (find_color(body.shown.surface))
+        if (find_color(body.shown.surface.fields))
             attributes["COLOR_0"] = block_.add_colors(vertex_colors(body.shown.surface, creased));
         add_material(body.shown);
         Json primitive = {{"attributes", std::move(attributes)},
@@ -197,7 +198,8 @@ private:
     /// Colours of the vertices are multiplied with that of the material: white where there are any.
     void add_material(const Shown& shown)
     {
-        const Vec3 rgb = find_color(shown.surface) ? Vec3(Vec3::Ones()) : linear_from_srgb(shown.color);
+        const Vec3 rgb =
+            find_color(shown.surface.fields) ? Vec3(Vec3::Ones()) : linear_from_srgb(shown.color);
         materials_.push_back({{"name", shown.name},
                               {"pbrMetallicRoughness",
                                {{"baseColorFactor", {rgb[0], rgb[1], rgb[2], 1.0}},

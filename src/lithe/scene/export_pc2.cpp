@@ -89,7 +89,7 @@ private:
         MeshFile mesh;
         mesh.vertices = world_positions(body, 0).cast<double>();
         mesh.triangles = body.shown.surface.triangles;
-        if (const VertexField* color = find_color(body.shown.surface)) mesh.fields.push_back(*color);
+        if (const VertexField* color = find_color(body.shown.surface.fields)) mesh.fields.push_back(*color);
         file.write(serialize_mesh(MeshFormat::Obj, mesh));
     }
 

@@ -23,7 +23,7 @@ MeshFile joined(const std::vector<Shown>& bodies)
         const TriangleMesh& surface = body.surface;
         const Index n = surface.vertex_count(), m = surface.triangle_count();
         mesh.triangles.middleCols(t, m) = surface.triangles.array() + static_cast<int>(v);
-        if (const VertexField* color = find_color(surface))
+        if (const VertexField* color = find_color(surface.fields))
             mesh.fields[0].values.middleCols(v, n) = color->values;
         else
             mesh.fields[0].values.middleCols(v, n).colwise() = body.color;

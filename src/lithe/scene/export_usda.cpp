@@ -3,6 +3,7 @@
 
 #include "lithe/core/atomic_file.hpp"
 #include "lithe/core/version.hpp"
+#include "lithe/math/color.hpp"
 #include "lithe/scene/export_creases.hpp"
 #include "lithe/scene/export_recording.hpp"
 
@@ -101,7 +102,7 @@ private:
     /// The colours of USD are linear.
     void write_color(const Shown& shown)
     {
-        const VertexField* field = find_color(shown.surface);
+        const VertexField* field = find_color(shown.surface.fields);
         Eigen::Matrix3Xf colors(3, field ? shown.surface.vertex_count() : 1);
         for (Index v = 0; v < colors.cols(); ++v)
             colors.col(v) = linear_from_srgb(field ? Vec3(field->values.col(v)) : shown.color).cast<float>();

@@ -129,7 +129,8 @@ struct SceneObstacle {
 };
 
 struct Scene {
-    std::filesystem::path file; ///< for messages; empty for a scene made in memory
+    std::filesystem::path file;  ///< for messages; empty for a scene made in memory
+    std::uint64_t text_hash = 0; ///< of the text that it was read from; 0 for a scene made in memory
     std::string title;
     SceneTime time;
     Vec3 gravity = {0.0, -9.81, 0.0}; ///< [m/s^2]

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lithe/core/hash.hpp"
 #include "lithe/core/suggest.hpp"
 #include "lithe/geometry/make_shape.hpp"
 #include "lithe/scene/scene_keys.hpp"
@@ -592,6 +593,7 @@ Scene parse_scene(std::string_view text, const fs::path& name, std::set<std::str
 {
     TomlDocument document(text, name);
     Scene scene = SceneReader(document).read();
+    scene.text_hash = hash_bytes(text);
     keys.insert(document.asked().begin(), document.asked().end());
     return scene;
 }

@@ -61,15 +61,7 @@ Json energy_json(const RunMetrics& metrics)
 
 Json summary_json(const RunMetrics& metrics)
 {
-    std::vector<double> stage_seconds(metrics.stages.size(), 0.0);
-    double penetration = 0.0;
-    int contacts = 0, iterations = 0;
-    for (const StepMetrics& step : metrics.steps) {
-        for (std::size_t k = 0; k < stage_seconds.size(); ++k) stage_seconds[k] += step.stage_seconds[k];
-        penetration = std::max(penetration, step.report.penetration);
-        contacts = std::max(contacts, step.report.contacts);
-        iterations += step.report.iterations;
-    }
+    const RunSummary sum = summarise(metrics);
     const MomentumDrift drift = momentum_drift(metrics);
     return {{"state_hash", hash_text(metrics.state_hash)},
             {"frames", metrics.frames},
@@ -77,18 +69,32 @@ Json summary_json(const RunMetrics& metrics)
             {"halved_steps", metrics.halved_steps},
             {"seconds", metrics.seconds},
             {"frames_per_second", metrics.seconds > 0.0 ? metrics.frames / metrics.seconds : 0.0},
-            {"stage_seconds", stage_json(metrics.stages, stage_seconds)},
+            {"stage_seconds", stage_json(metrics.stages, sum.stage_seconds)},
             {"threads", metrics.threads},
             {"peak_memory_bytes", peak_memory_bytes()},
-            {"iterations", iterations},
-            {"max_contacts", contacts},
-            {"max_penetration", penetration},
+            {"iterations", sum.iterations},
+            {"max_contacts", sum.max_contacts},
+            {"max_penetration", sum.max_penetration},
             {"linear_momentum_drift", drift.linear},
             {"angular_momentum_drift", drift.angular},
             {"energy", energy_json(metrics)}};
 }
 
 } // namespace
+
+RunSummary summarise(const RunMetrics& metrics)
+{
+    RunSummary sum;
+    sum.stage_seconds.assign(metrics.stages.size(), 0.0);
+    for (const StepMetrics& step : metrics.steps) {
+        for (std::size_t k = 0; k < sum.stage_seconds.size(); ++k)
+            sum.stage_seconds[k] += step.stage_seconds[k];
+        sum.max_penetration = std::max(sum.max_penetration, step.report.penetration);
+        sum.max_contacts = std::max(sum.max_contacts, step.report.contacts);
+        sum.iterations += step.report.iterations;
+    }
+    return sum;
+}
 
 MomentumDrift momentum_drift(const RunMetrics& metrics)
 {

@@ -27,6 +27,15 @@ struct RunMetrics {
     int threads = 1;
 };
 
+/// A run in a few numbers.
+struct RunSummary {
+    int iterations = 0;                ///< of all steps
+    int max_contacts = 0;              ///< of any step
+    double max_penetration = 0.0;      ///< the deepest [m]
+    std::vector<double> stage_seconds; ///< of all steps, as in RunMetrics::stages
+};
+RunSummary summarise(const RunMetrics& metrics);
+
 /// Relative to the largest  sum m|v|  (and  sum |x x m v|)  of the run.
 struct MomentumDrift {
     double linear = 0.0, angular = 0.0;

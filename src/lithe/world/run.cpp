@@ -47,6 +47,13 @@ StepReport advance(World& world, double h, int halvings, int frame, RunMetrics& 
     return first.done ? advance(world, 0.5 * h, halvings - 1, frame, metrics) : first;
 }
 
+void begin_sinks(const World& world, double fps, std::span<FrameSink* const> sinks)
+{
+    if (sinks.empty()) return;
+    const std::vector<Shown> shown = world.shown(); // copies every mesh: once for all
+    for (FrameSink* sink : sinks) sink->begin(shown, fps);
+}
+
 void send_frame(const World& world, int number, std::span<FrameSink* const> sinks)
 {
     if (sinks.empty()) return;
@@ -74,7 +81,7 @@ RunReport run(World& world, const RunOptions& options, std::span<FrameSink* cons
     metrics.start = world.mechanics();
     metrics.threads = thread_count();
     RunReport report{.last_frame = options.first_frame};
-    for (FrameSink* sink : sinks) sink->begin(world.shown(), options.fps);
+    begin_sinks(world, options.fps, sinks);
     send_frame(world, options.first_frame, sinks);
     try {
         progress.begin("simulating", options.last_frame - options.first_frame);

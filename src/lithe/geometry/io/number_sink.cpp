@@ -69,13 +69,6 @@ int color_byte(double value)
     return scaled >= 0.0 ? static_cast<int>(std::min(scaled, 255.0)) : 0; // NaN is 0
 }
 
-const VertexField* find_color(const MeshFile& mesh)
-{
-    for (const VertexField& field : mesh.fields)
-        if (field.name == "color" && field.values.rows() == 3) return &field;
-    return nullptr;
-}
-
 std::string plain_name(std::string_view name)
 {
     std::string plain;

@@ -46,8 +46,6 @@ private:
 
 /// One component in [0, 1] as a byte.
 int color_byte(double value);
-/// The three-row field of that name, or null.
-const VertexField* find_color(const MeshFile& mesh);
 /// The name as one word of letters, digits and _.:+- that every format takes.
 std::string plain_name(std::string_view name);
 

@@ -78,7 +78,7 @@ std::string write_obj(const MeshFile& mesh, const WriteOptions&)
 {
     std::string out;
     NumberSink sink(out, Encoding::Text);
-    const VertexField* color = find_color(mesh);
+    const VertexField* color = find_color(mesh.fields);
     for (Index v = 0; v < mesh.vertices.cols(); ++v) {
         sink.text("v ");
         sink.reals(mesh.vertices.col(v));

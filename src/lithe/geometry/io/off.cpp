@@ -97,7 +97,7 @@ MeshFile parse_off(std::string_view bytes, const Path& name)
 
 std::string write_off(const MeshFile& mesh, const WriteOptions&)
 {
-    const VertexField* color = find_color(mesh);
+    const VertexField* color = find_color(mesh.fields);
     std::string out =
         fmt::format("{}OFF\n{} {} 0\n", color ? "C" : "", mesh.vertices.cols(), mesh.triangles.cols());
     NumberSink sink(out, Encoding::Text);

@@ -235,7 +235,7 @@ std::string header_text(const MeshFile& mesh, Encoding encoding)
                     encoding == Encoding::Text ? "ascii" : "binary_little_endian", mesh.vertices.cols());
     out += "property double x\nproperty double y\nproperty double z\n";
     for (const VertexField& field : mesh.fields) {
-        if (&field == find_color(mesh)) {
+        if (&field == find_color(mesh.fields)) {
             out += "property uchar red\nproperty uchar green\nproperty uchar blue\n";
             continue;
         }
@@ -263,7 +263,7 @@ MeshFile parse_ply(std::string_view bytes, const Path& name)
 std::string write_ply(const MeshFile& mesh, const WriteOptions& options)
 {
     std::string out = header_text(mesh, options.encoding);
-    const VertexField* color = find_color(mesh);
+    const VertexField* color = find_color(mesh.fields);
     NumberSink sink(out, options.encoding);
     for (Index v = 0; v < mesh.vertices.cols(); ++v) {
         sink.reals(mesh.vertices.col(v));

@@ -16,12 +16,12 @@
 #include <fmt/format.h>
 
 #include "lithe/core/error.hpp"
+#include "lithe/core/union_find.hpp"
 #include "lithe/geometry/half_edges.hpp"
 #include "lithe/geometry/intersections.hpp"
 #include "lithe/meshing/checks.hpp"
 #include "lithe/meshing/point_grid.hpp"
 #include "lithe/meshing/repair.hpp"
-#include "lithe/meshing/union_find.hpp"
 
 namespace lithe {
 namespace {
