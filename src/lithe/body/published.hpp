@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -7,10 +8,17 @@
 
 namespace lithe {
 
+/// Displacements of a surface's vertices, a column per shape: 3 s x r, row 3 i + c is coordinate c of vertex i. [m] per
+/// unit of the shape's weight.
+using SurfaceMorphs = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
 /// The constant part of what a body shows: its name, and its surface at rest in the body's own frame.
 struct Shown {
     std::string name;
-    TriangleMesh surface = {};       ///< outward; may carry the field "color"
+    TriangleMesh surface = {}; ///< outward; may carry the field "color"
+    /// Of a body whose surface is a sum of shapes; none for others. Shared, since the model that it belongs to and every
+    /// sink would else keep the largest thing of all once more.
+    std::shared_ptr<const SurfaceMorphs> morphs = nullptr;
     Vec3 color = {0.85, 0.45, 0.25}; ///< sRGB; of a surface without the field
     TetMesh volume = {};             ///< the tets behind the surface; empty for a body that has none
 
@@ -19,11 +27,12 @@ struct Shown {
         false; ///< a piece of something without end (a plane): pictures and frames for them leave it out
 };
 
-/// The part that moves. Positions in the world are  frame.apply(positions)  (or the surface at rest when `positions` is
-/// empty: a rigid body).
+/// The part that moves. Positions in the world are  frame.apply(positions), where a body fills `positions`, or the
+/// `weights` of its morphs, or neither when it is rigid; ask surface_in_frame for them.
 struct Published {
     RigidPose frame;
     Points positions = {};       ///< of the surface's vertices, in the frame [m]
+    VecX weights = {};           ///< of Shown::morphs, as many as it has columns: q of a reduced body
     Points nodes = {};           ///< of the volume's vertices, in the frame [m]
     Points node_velocities = {}; ///< in world axes [m/s]
 };
@@ -33,10 +42,13 @@ inline Points in_world(const RigidPose& frame, const Points& X)
     return (frame.rotation.toRotationMatrix() * X).colwise() + frame.translation;
 }
 
+/// The vertices of the surface in the body's frame: those published, or  rest + morphs * weights,  or at rest. [m]
+Points surface_in_frame(const Shown& shown, const Published& now);
+
 /// The vertices of the surface in the world. [m]
 inline Points surface_in_world(const Shown& shown, const Published& now)
 {
-    return in_world(now.frame, now.positions.cols() > 0 ? now.positions : shown.surface.vertices);
+    return in_world(now.frame, surface_in_frame(shown, now));
 }
 
 /// The vertices of the volume in the world. [m]

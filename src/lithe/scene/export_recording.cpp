@@ -40,9 +40,9 @@ void RecordingSink::frame(const Frame& frame)
         RecordedBody& body = recording_.bodies[b];
         const Published& now = frame.bodies[b];
         body.poses.push_back(now.frame);
-        if (body.shown.rigid || now.positions.cols() == 0) continue;
-        LITHE_ASSERT(now.positions.cols() == body.vertex_count());
-        body.positions.push_back(now.positions.cast<float>());
+        if (body.shown.rigid || (now.positions.cols() == 0 && now.weights.size() == 0)) continue;
+        body.positions.push_back(surface_in_frame(body.shown, now).cast<float>());
+        LITHE_ASSERT(body.positions.back().cols() == body.vertex_count());
         LITHE_ASSERT(body.positions.size() == body.poses.size()); // it deforms in all frames or in none
     }
     recording_.numbers.push_back(frame.number);
