@@ -1,10 +1,8 @@
-#include <csignal>
-
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "scene/export_test.hpp"
 #include "scene/glb_reader.hpp"
+#include "support/size_limit.hpp"
 
 using namespace lithe;
 namespace fs = std::filesystem;
@@ -17,29 +15,6 @@ namespace {
 class Exporter : public test::ExportTest, public testing::WithParamInterface<const char*> {
 protected:
     fs::path target() const { return folder / GetParam(); }
-};
-
-/// No file may grow beyond a size while this lives: writing fails then as on a full disk.
-class SizeLimit {
-public:
-    explicit SizeLimit(rlim_t bytes)
-    {
-        getrlimit(RLIMIT_FSIZE, &before_);
-        const rlimit limit = {bytes, before_.rlim_max};
-        setrlimit(RLIMIT_FSIZE, &limit);
-        handler_ = std::signal(SIGXFSZ, SIG_IGN);
-    }
-    ~SizeLimit()
-    {
-        setrlimit(RLIMIT_FSIZE, &before_);
-        std::signal(SIGXFSZ, handler_);
-    }
-    SizeLimit(const SizeLimit&) = delete;
-    SizeLimit& operator=(const SizeLimit&) = delete;
-
-private:
-    rlimit before_{};
-    void (*handler_)(int) = nullptr;
 };
 
 } // namespace
@@ -118,7 +93,7 @@ TEST_P(Exporter, APlaceThatMayNotBeWrittenIsTold)
 TEST_P(Exporter, AFileThatCannotBeWrittenToItsEndIsOneErrorAndLeavesNothing)
 {
     const auto write = [&] {
-        const SizeLimit limit(1000);
+        const test::SizeLimit limit(1000);
         export_frames(target(), 3);
     };
     const std::string message = test::message_of(write);

@@ -92,11 +92,15 @@ void AtomicFile::commit()
 
 void AtomicFile::fail(const char* doing) const
 {
-    const int error = errno;
+    detail::throw_not_written(target_, doing, errno);
+}
+
+void detail::throw_not_written(const fs::path& file, const char* doing, int error)
+{
     const std::string fix = error == ENOSPC                     ? "; free some space or write elsewhere"
                             : error == EACCES || error == EROFS ? "; choose a place that you may write to"
                                                                 : "";
-    throw InputError({.file = target_}, std::string(doing) + ": " + std::strerror(error) + fix);
+    throw InputError({.file = file}, std::string(doing) + ": " + std::strerror(error) + fix);
 }
 
 void write_file(const fs::path& target, std::string_view bytes)

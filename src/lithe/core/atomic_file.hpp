@@ -35,4 +35,9 @@ private:
 /// Writes a whole file at once, as AtomicFile does.
 void write_file(const std::filesystem::path& target, std::string_view bytes);
 
+namespace detail {
+/// The InputError of a file that the system (errno) does not let us write, with what to do about it.
+[[noreturn]] void throw_not_written(const std::filesystem::path& file, const char* doing, int error);
+} // namespace detail
+
 } // namespace lithe
