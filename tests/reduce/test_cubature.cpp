@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -127,6 +129,50 @@ TEST(Cubature, DerivativesHaveTheirOrder)
         0.1);
     EXPECT_NEAR(taylor_order([&](const VecX& p) { return at(p).gradient; }, here.stiffness * d, q, d), 2.0,
                 0.1);
+}
+
+TEST(Cubature, DataMakeTheSameBits)
+{
+    const auto [model, U, q] = bent_bar(Corotational({1e5, 0.4}), StableNeoHookean({2e5, 0.3}));
+    const Cubature some{{3, 40, 41, 77, 119}, VecX::LinSpaced(5, 1.0, 3.5)};
+    const CubatureElastic first(model, U, some);
+    const CubatureElastic::Data data = first.data();
+    EXPECT_EQ(data.region, (std::vector<int>{0, 0, 0, 0, 1}));
+    EXPECT_EQ(data.B.rows(), 45);
+    EXPECT_NE(data.weight[0], data.weight[1]);
+    const CubatureElastic second(data);
+    CubatureElastic::Work work;
+    ReducedElastic a, b;
+    first.evaluate(q, Definiteness::Projected, a, work);
+    second.evaluate(q, Definiteness::Projected, b, work);
+    EXPECT_EQ(a.energy, b.energy);
+    EXPECT_EQ(a.gradient, b.gradient);
+    EXPECT_EQ(a.stiffness, b.stiffness);
+    EXPECT_EQ(second.point_count(), 5);
+    EXPECT_EQ(second.data().B, data.B);
+    EXPECT_EQ(second.data().weight, data.weight);
+}
+
+TEST(Cubature, RefusesDataThatDoNotFit)
+{
+    const CubatureElastic::Data good{.B = MatX::Ones(18, 3),
+                                     .weight = VecX::Ones(2),
+                                     .region = {0, 0},
+                                     .materials = {Corotational({1e5, 0.4})}};
+    EXPECT_EQ(CubatureElastic(good).point_count(), 2);
+    const auto message = [&](auto spoil) {
+        CubatureElastic::Data bad = good;
+        spoil(bad);
+        return message_of([&] { CubatureElastic{bad}; });
+    };
+    using Data = CubatureElastic::Data;
+    EXPECT_THAT(message([](Data& d) { d.B.resize(17, 3); }), HasSubstr("17 rows"));
+    EXPECT_THAT(message([](Data& d) { d.region.pop_back(); }), HasSubstr("1 regions"));
+    EXPECT_THAT(message([](Data& d) { d.region[1] = 1; }), HasSubstr("point 1 is in region 1"));
+    EXPECT_THAT(message([](Data& d) { d.region[0] = -1; }), HasSubstr("region -1"));
+    EXPECT_THAT(message([](Data& d) { d.weight[1] = 0.0; }), HasSubstr("weight of cubature point 1"));
+    EXPECT_THAT(message([](Data& d) { d.weight[0] = NAN; }), HasSubstr("weight of cubature point 0"));
+    EXPECT_THAT(message([](Data& d) { d.B(4, 1) = INFINITY; }), HasSubstr("not finite"));
 }
 
 TEST(Cubature, RefusesWhatCannotBe)

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -102,6 +104,72 @@ TEST(StvkPolynomial, RestHasNoForceAndTheLinearStiffness)
     EXPECT_EQ(rest.energy, 0.0);
     EXPECT_EQ(rest.gradient, VecX::Zero(5));
     EXPECT_EQ(rest.stiffness, polynomial.rest_stiffness());
+}
+
+TEST(StvkPolynomial, IsTheSumOfItsMonomials) // also the order of the data
+{
+    Random random(5);
+    for (const Index r : {1, 2, 5, 9}) {
+        StvkPolynomial::Data data{.linear = random_matrix(random, r, r), .cubic = {}, .quartic = {}};
+        data.linear = MatX(data.linear + data.linear.transpose());
+        const VecX q = random_vector(random, r);
+        double energy = 0.5 * q.dot(data.linear * q);
+        for (Index i = 0; i < r; ++i)
+            for (Index j = 0; j <= i; ++j)
+                for (Index k = 0; k <= j; ++k) {
+                    data.cubic.push_back(random.normal());
+                    energy += data.cubic.back() * q[i] * q[j] * q[k];
+                    for (Index l = 0; l <= k; ++l) {
+                        data.quartic.push_back(random.normal());
+                        energy += data.quartic.back() * q[i] * q[j] * q[k] * q[l];
+                    }
+                }
+        ReducedElastic out;
+        StvkPolynomial::Work work;
+        StvkPolynomial(data).evaluate(q, out, work);
+        EXPECT_NEAR(out.energy, energy, 1e-12 * static_cast<double>(data.quartic.size())) << "rank " << r;
+    }
+}
+
+TEST(StvkPolynomial, DataMakeTheSameBits)
+{
+    const FemModel model = stvk_bar();
+    const MatX U = some_basis(model, 7);
+    Progress progress;
+    const StvkPolynomial first(model, U, progress);
+    const StvkPolynomial::Data data = first.data();
+    EXPECT_EQ(data.cubic.size(), 84u);
+    EXPECT_EQ(data.quartic.size(), 210u);
+    const StvkPolynomial second(data);
+    EXPECT_EQ(second.data().cubic, data.cubic);
+    EXPECT_EQ(second.data().quartic, data.quartic);
+    StvkPolynomial::Work work;
+    ReducedElastic a, b;
+    const VecX q = large_pose(U, 6);
+    first.evaluate(q, a, work);
+    second.evaluate(q, b, work);
+    EXPECT_EQ(a.energy, b.energy);
+    EXPECT_EQ(a.gradient, b.gradient);
+    EXPECT_EQ(a.stiffness, b.stiffness);
+}
+
+TEST(StvkPolynomial, RefusesDataThatDoNotFit)
+{
+    const StvkPolynomial::Data good{
+        .linear = MatX::Identity(2, 2), .cubic = {1, 2, 3, 4}, .quartic = {1, 2, 3, 4, 5}};
+    EXPECT_EQ(StvkPolynomial(good).rank(), 2);
+    const auto message = [&](auto spoil) {
+        StvkPolynomial::Data bad = good;
+        spoil(bad);
+        return message_of([&] { StvkPolynomial{bad}; });
+    };
+    using Data = StvkPolynomial::Data;
+    EXPECT_THAT(message([](Data& d) { d.cubic.pop_back(); }), HasSubstr("need 4 cubic"));
+    EXPECT_THAT(message([](Data& d) { d.quartic.push_back(0.0); }), HasSubstr("and 6"));
+    EXPECT_THAT(message([](Data& d) { d.linear.resize(2, 3); }), HasSubstr("rank 2"));
+    EXPECT_THAT(message([](Data& d) { d.linear.resize(0, 0); }), HasSubstr("rank 0"));
+    EXPECT_THAT(message([](Data& d) { d.quartic[3] = NAN; }), HasSubstr("not finite"));
+    EXPECT_THAT(message([](Data& d) { d.linear(0, 1) = NAN; }), HasSubstr("not finite"));
 }
 
 TEST(StvkPolynomial, SameBitsForAnyNumberOfThreads)

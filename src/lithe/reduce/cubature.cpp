@@ -51,6 +51,12 @@ std::vector<Point> sorted_points(const Elements& elements, const Cubature& cubat
 
 constexpr Index lanes = 8, block_rows = 9 * lanes;
 
+/// Where entry e of vec F of a lane is in the blocks.
+constexpr Index row_of(Index lane, Index e)
+{
+    return lane / lanes * block_rows + lanes * e + lane % lanes;
+}
+
 /// Entries of eight small matrices, in the layout of the kernels.
 template <int Entries>
 struct alignas(64) LaneBlock {
@@ -180,6 +186,51 @@ void to_principal_frame(const BlockModes& frame, const double* B, double* D_out,
     }
 }
 
+/// The chosen tets of a body in the order of their slots, and its materials.
+CubatureElastic::Data points_of(const FemModel& model, const MatX& U, const Cubature& cubature)
+{
+    if (U.rows() != 3 * model.vertex_count())
+        throw InputError("the basis has " + std::to_string(U.rows()) + " rows, the body needs " +
+                         std::to_string(3 * model.vertex_count()) + ": is it of another mesh?");
+    const std::vector<Point> points = sorted_points(model.elements, cubature);
+    const Index count = static_cast<Index>(points.size());
+    CubatureElastic::Data data{
+        .B = MatX(9 * count, U.cols()), .weight = VecX(count), .region = {}, .materials = {}};
+    MatX B(9, U.cols());
+    Index c = 0;
+    for (const ElementRegion& region : model.elements.regions) {
+        for (; c < count && points[static_cast<std::size_t>(c)].slot < lanes * region.last_batch; ++c) {
+            const auto& [slot, weight] = points[static_cast<std::size_t>(c)];
+            set_deformation_rows(model.elements, U, slot, B);
+            data.B.middleRows(9 * c, 9) = B;
+            data.weight[c] = weight * rest_volume(model.elements, slot);
+            data.region.push_back(static_cast<int>(data.materials.size()));
+        }
+        data.materials.push_back(region.material);
+    }
+    return data;
+}
+
+void require_fitting(const CubatureElastic::Data& data)
+{
+    const Index count = data.weight.size();
+    if (data.B.rows() != 9 * count || static_cast<Index>(data.region.size()) != count)
+        throw InputError("a cubature of " + std::to_string(count) +
+                         " weights needs 9 rows of B and one region for each; "
+                         "there are " +
+                         std::to_string(data.B.rows()) + " rows and " + std::to_string(data.region.size()) +
+                         " regions");
+    if (!data.B.allFinite()) throw InputError("the cubature has a gradient that is not finite");
+    for (Index c = 0; c < count; ++c) {
+        const int region = data.region[static_cast<std::size_t>(c)];
+        if (region < 0 || region >= static_cast<int>(data.materials.size()))
+            throw InputError("cubature point " + std::to_string(c) + " is in region " +
+                             std::to_string(region) + "; there are " + std::to_string(data.materials.size()) +
+                             " materials");
+        (void)require_positive("weight of cubature point " + std::to_string(c), data.weight[c]);
+    }
+}
+
 } // namespace
 
 Cubature all_tets(const FemModel& model)
@@ -193,38 +244,46 @@ Cubature all_tets(const FemModel& model)
 }
 
 CubatureElastic::CubatureElastic(const FemModel& model, const MatX& U, const Cubature& cubature)
+    : CubatureElastic(points_of(model, U, cubature))
 {
-    if (U.rows() != 3 * model.vertex_count())
-        throw InputError("the basis has " + std::to_string(U.rows()) + " rows, the body needs " +
-                         std::to_string(3 * model.vertex_count()) + ": is it of another mesh?");
-    const std::vector<Point> points = sorted_points(model.elements, cubature);
-    point_count_ = static_cast<Index>(points.size());
-    const auto in_region = [&](const ElementRegion& region) {
-        return std::ranges::count_if(points, [&](const Point& point) {
-            return point.slot >= lanes * region.first_batch && point.slot < lanes * region.last_batch;
-        });
-    };
-    Index blocks = 0;
-    for (const ElementRegion& region : model.elements.regions) {
-        const Index first = blocks;
-        blocks += (in_region(region) + lanes - 1) / lanes;
-        if (blocks > first) regions_.push_back({region.material, first, blocks});
-    }
+}
 
-    B_ = MatX::Zero(block_rows * blocks, U.cols());
-    weight_ = VecX::Zero(lanes * blocks);
-    MatX B(9, U.cols());
-    auto next = points.begin();
-    Index lane = 0;
-    for (const ElementRegion& region : model.elements.regions) {
-        for (; next != points.end() && next->slot < lanes * region.last_batch; ++next, ++lane) {
-            set_deformation_rows(model.elements, U, next->slot, B);
-            for (Index e = 0; e < 9; ++e)
-                B_.row(lane / lanes * block_rows + lanes * e + lane % lanes) = B.row(e);
-            weight_[lane] = next->weight * rest_volume(model.elements, next->slot);
-        }
-        lane = (lane + lanes - 1) / lanes * lanes;
+CubatureElastic::CubatureElastic(const Data& data) : point_count_(data.weight.size())
+{
+    require_fitting(data);
+    Index blocks = 0;
+    for (std::size_t m = 0; m < data.materials.size(); ++m) {
+        const Index points = std::ranges::count(data.region, static_cast<int>(m));
+        const Index first = blocks;
+        blocks += (points + lanes - 1) / lanes;
+        regions_.push_back({data.materials[m], points, first, blocks});
     }
+    B_ = MatX::Zero(block_rows * blocks, data.B.cols());
+    weight_ = VecX::Zero(lanes * blocks);
+    std::vector<Index> next;
+    for (const Region& region : regions_) next.push_back(lanes * region.first_block);
+    for (Index c = 0; c < point_count_; ++c) {
+        const Index lane = next[static_cast<std::size_t>(data.region[static_cast<std::size_t>(c)])]++;
+        for (Index e = 0; e < 9; ++e) B_.row(row_of(lane, e)) = data.B.row(9 * c + e);
+        weight_[lane] = data.weight[c];
+    }
+}
+
+CubatureElastic::Data CubatureElastic::data() const
+{
+    Data data{
+        .B = MatX(9 * point_count_, rank()), .weight = VecX(point_count_), .region = {}, .materials = {}};
+    Index c = 0;
+    for (const Region& region : regions_) {
+        for (Index lane = lanes * region.first_block; lane < lanes * region.first_block + region.point_count;
+             ++lane, ++c) {
+            for (Index e = 0; e < 9; ++e) data.B.row(9 * c + e) = B_.row(row_of(lane, e));
+            data.weight[c] = weight_[lane];
+            data.region.push_back(static_cast<int>(data.materials.size()));
+        }
+        data.materials.push_back(region.material);
+    }
+    return data;
 }
 
 void CubatureElastic::evaluate(const VecX& q, ReducedElastic& out, Work& work) const

@@ -26,8 +26,20 @@ Cubature all_tets(const FemModel& model);
 /// Differs from the paper: B_c (9 x r) is kept instead of the rows of U, since all three sums need it.
 class CubatureElastic {
 public:
+    /// The points in plain order.
+    struct Data {
+        MatX B;                          ///< 9 n x r, rows 9 c .. 9 c + 8 are B_c [1/m]
+        VecX weight;                     ///< w_c V_c, n, each > 0 [m^3]
+        std::vector<int> region;         ///< of each point: which of the materials it has
+        std::vector<Material> materials; ///< of the regions
+    };
+
     /// Throws InputError for a tet that does not exist, a weight that is not above zero, and U of another mesh.
     CubatureElastic(const FemModel& model, const MatX& U, const Cubature& cubature);
+    /// Throws InputError for sizes that do not fit, a region without a material, a weight that is not above zero, and
+    /// numbers that are not finite. Points of one region are put together, in their order.
+    explicit CubatureElastic(const Data& data);
+    Data data() const;
 
     Index rank() const { return B_.cols(); }
     Index point_count() const { return point_count_; }
@@ -45,7 +57,7 @@ public:
 private:
     struct Region {
         Material material;
-        Index first_block, last_block;
+        Index point_count, first_block, last_block;
     };
     /// Points of one material in blocks of eight, laid out for vector instructions: entry e of vec F of lane l of block b
     /// is row 72 b + 8 e + l. Lanes without a point are zero.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <string>
 
 #include "lithe/core/error.hpp"
@@ -29,6 +30,42 @@ constexpr Index triangle_size(Index last)
 constexpr Index place(Index k, Index l)
 {
     return tile_start(k / 4) + k % 4 * tile_width(k / 4) + l;
+}
+
+double* append_triangle(std::vector<double>& entries, Index last)
+{
+    const std::size_t size = entries.size();
+    entries.resize(size + static_cast<std::size_t>(triangle_size(last)), 0.0);
+    return entries.data() + size;
+}
+
+constexpr Index cubic_size(Index r)
+{
+    return r * (r + 1) * (r + 2) / 6;
+}
+constexpr Index quartic_size(Index r)
+{
+    return cubic_size(r) * (r + 3) / 4;
+}
+
+/// n! for every index that is there n times; equal ones stand together.
+double permutations_lost(std::initializer_list<Index> indices)
+{
+    int product = 1, run = 0;
+    Index last = -1;
+    for (const Index index : indices) {
+        run = index == last ? run + 1 : 1;
+        product *= run;
+        last = index;
+    }
+    return product;
+}
+
+void require_rank(Index r)
+{
+    if (r < 1 || r > StvkPolynomial::largest_rank)
+        throw InputError("rank " + std::to_string(r) + " of a polynomial must lie in 1 .. " +
+                         std::to_string(StvkPolynomial::largest_rank) + "; use cubature above");
 }
 
 /// Place of the pair i >= j among all pairs.
@@ -102,117 +139,37 @@ void for_each_chunk(const Elements& elements, Index chunk, const F& f)
             f(region, first, std::min(first + chunk, 8 * region.last_batch));
 }
 
-/// y += c x
-inline void add_scaled(Index count, double c, const double* x, double* y)
+/// What the cubic and quartic coefficients are sums of: H(z_a, z_b) summed over the three ways to pair the indices up,
+///   <s_i, e_jk> + <s_j, e_ik> + <s_k, e_ij>   and   <e_ij, e_kl> + <e_ik, e_jl> + <e_il, e_jk>,
+/// divided by n! for every index that is there n times.
+StvkPolynomial::Data coefficients(const MatX& H, Index r)
 {
-    const Lanes4 factor(c);
-    for (Index l = 0; l < count; l += Lanes4::width)
-        fma(factor, Lanes4::load(x + l), Lanes4::load(y + l)).store(y + l);
-}
-
-inline void add_scaled_twice(Index count, const double* x, double c, double* y, double d, double* z)
-{
-    const Lanes4 c4(c), d4(d);
-    for (Index l = 0; l < count; l += Lanes4::width) {
-        const Lanes4 x4 = Lanes4::load(x + l);
-        fma(c4, x4, Lanes4::load(y + l)).store(y + l);
-        fma(d4, x4, Lanes4::load(z + l)).store(z + l);
-    }
-}
-
-inline double sum_of(Lanes4 a)
-{
-    const __m128d pair = _mm_add_pd(_mm256_castpd256_pd128(a.v), _mm256_extractf128_pd(a.v, 1));
-    return _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)));
-}
-
-/// Tile m of a symmetric matrix, whose rows k >= l it holds, times q:  y[k] += sum_l t_kl q_l,  y[l] += sum_k t_kl q_k,
-/// the diagonal once.
-inline void multiply_tile(const double* t, Index m, const double* q, double* y)
-{
-    const Index width = tile_width(m);
-    Lanes4 dot[4] = {Lanes4(0.0), Lanes4(0.0), Lanes4(0.0), Lanes4(0.0)};
-    const Lanes4 q_k[4] = {Lanes4(q[4 * m]), Lanes4(q[4 * m + 1]), Lanes4(q[4 * m + 2]),
-                           Lanes4(q[4 * m + 3])};
-    for (Index l = 0; l < width; l += 4) {
-        const Lanes4 q_l = Lanes4::load(q + l);
-        Lanes4 sum = Lanes4::load(y + l);
-        for (int s = 0; s < 4; ++s) {
-            const Lanes4 x = Lanes4::load(t + s * width + l);
-            dot[s] = fma(x, q_l, dot[s]);
-            sum = fma(x, q_k[s], sum);
-        }
-        sum.store(y + l);
-    }
-    for (Index s = 0; s < 4; ++s) y[4 * m + s] += sum_of(dot[s]) - t[s * width + 4 * m + s] * q[4 * m + s];
-}
-
-/// A symmetric tensor of three indices (for each i the triangle of (k, l)) times q: the triangle of a symmetric matrix.
-void contract_cubic(const std::vector<double>& tensor, const double* q, Index r, std::vector<double>& A)
-{
-    A.assign(static_cast<std::size_t>(triangle_size(r - 1)), 0.0);
-    const double* t = tensor.data();
+    const auto pair = [r](Index i, Index j) { return r + pair_index(i, j); }; // i >= j
+    StvkPolynomial::Data data{.linear = H.topLeftCorner(r, r), .cubic = {}, .quartic = {}};
+    data.cubic.reserve(static_cast<std::size_t>(cubic_size(r)));
+    data.quartic.reserve(static_cast<std::size_t>(quartic_size(r)));
     for (Index i = 0; i < r; ++i)
-        for (Index m = 0; m <= i / 4; t += 4 * tile_width(m), ++m) {
-            multiply_tile(t, m, q, A.data() + place(i, 0));
-            const Index rows = m < i / 4 ? 4 : i % 4; // those with k < i
-            add_scaled(rows * tile_width(m), q[i], t, A.data() + tile_start(m));
-        }
-}
-
-/// The same for four indices (for each (i, j) the triangle of (k, l)); `start` is where i begins in the result.
-void contract_quartic(const std::vector<double>& tensor, const std::vector<std::size_t>& start,
-                      const double* q, std::vector<double>& S)
-{
-    const double* t = tensor.data();
-    for (Index i = 0; i < static_cast<Index>(start.size()); ++i) {
-        double* const S_i = S.data() + start[static_cast<std::size_t>(i)];
-        for (Index j = 0; j <= i; ++j) {
-            double* const S_j = S.data() + start[static_cast<std::size_t>(j)];
-            for (Index m = 0; m <= j / 4; t += 4 * tile_width(m), ++m) {
-                const Index tile = tile_start(m), size = 4 * tile_width(m);
-                multiply_tile(t, m, q, S_i + place(j, 0));
-                const Index below = m < j / 4 ? size : j % 4 * tile_width(m); // rows with k < j
-                if (i > j)
-                    add_scaled_twice(below, t, q[j], S_i + tile, q[i], S_j + tile);
-                else
-                    add_scaled(below, q[j], t, S_i + tile);
-                if (i > j) add_scaled(size - below, q[i], t + below, S_j + tile + below);
+        for (Index j = 0; j <= i; ++j)
+            for (Index k = 0; k <= j; ++k) {
+                const double sum = H(i, pair(j, k)) + H(j, pair(i, k)) + H(k, pair(i, j));
+                data.cubic.push_back(sum / permutations_lost({i, j, k}));
+                for (Index l = 0; l <= k; ++l) {
+                    const double sum_4 =
+                        H(pair(i, j), pair(k, l)) + H(pair(i, k), pair(j, l)) + H(pair(i, l), pair(j, k));
+                    data.quartic.push_back(sum_4 / permutations_lost({i, j, k, l}));
+                }
             }
-        }
-    }
+    return data;
 }
 
-/// A = the symmetric matrix of a triangle, scaled, added to `A`.
-void add_triangle(const std::vector<double>& triangle, double scale, MatX& A)
-{
-    for (Index i = 0; i < A.cols(); ++i) {
-        const double* row = triangle.data() + place(i, 0);
-        for (Index l = 0; l < i; ++l) {
-            A(l, i) += scale * row[l];
-            A(i, l) += scale * row[l];
-        }
-        A(i, i) += scale * row[i];
-    }
-}
-
-/// The symmetric matrix of a triangle times q.
-void multiply_triangle(const std::vector<double>& triangle, const double* q, Index r, double* y)
-{
-    for (Index m = 0; m <= (r - 1) / 4; ++m) multiply_tile(triangle.data() + tile_start(m), m, q, y);
-}
-
-} // namespace
-
-StvkPolynomial::StvkPolynomial(const FemModel& model, const MatX& U, Progress& progress)
+/// The coefficients of a body in the basis U.
+StvkPolynomial::Data project_energy(const FemModel& model, const MatX& U, Progress& progress)
 {
     const Index r = U.cols();
     if (U.rows() != 3 * model.vertex_count())
         throw InputError("the basis has " + std::to_string(U.rows()) + " rows, the body needs " +
                          std::to_string(3 * model.vertex_count()) + ": is it of another mesh?");
-    if (r < 1 || r > largest_rank)
-        throw InputError("rank " + std::to_string(r) + " of a polynomial must lie in 1 .. " +
-                         std::to_string(largest_rank) + "; use cubature above");
+    require_rank(r);
     constexpr Index chunk = 128;
     const Index unknowns = r + pair_index(r, 0);
     MatX H = MatX::Zero(unknowns, unknowns), Z(6 * chunk, unknowns);
@@ -230,62 +187,185 @@ StvkPolynomial::StvkPolynomial(const FemModel& model, const MatX& U, Progress& p
     });
     progress.end();
     H.triangularView<Eigen::StrictlyUpper>() = H.transpose();
-    linear_ = H.topLeftCorner(r, r);
-    set_coefficients(H);
+    return coefficients(H, r);
 }
 
-/// C_ijk and T_ijkl are sums over the three ways to pair their indices up:
-///   C_ijk = <s_i, e_jk> + <s_j, e_ik> + <s_k, e_ij>,   T_ijkl = <e_ij, e_kl> + <e_ik, e_jl> + <e_il, e_jk>.
-void StvkPolynomial::set_coefficients(const MatX& H)
+/// The sums of four vectors, as one vector.
+inline Lanes4 sums_of(const Lanes4* a)
 {
-    const Index r = linear_.rows();
-    const auto pair = [r](Index i, Index j) { return r + pair_index(std::max(i, j), std::min(i, j)); };
-    const auto grow = [](std::vector<double>& entries, Index last) {
-        entries.resize(entries.size() + static_cast<std::size_t>(triangle_size(last)), 0.0);
-        return entries.data() + entries.size() - triangle_size(last);
-    };
+    const __m256d low = _mm256_hadd_pd(a[0].v, a[1].v), high = _mm256_hadd_pd(a[2].v, a[3].v);
+    return Lanes4(_mm256_add_pd(_mm256_permute2f128_pd(low, high, 0x21), _mm256_blend_pd(low, high, 0b1100)));
+}
+
+/// A triangle of tiles A, whose rows are k <= last, added to W, and times q from both sides:
+///
+///   W += c A,   y = (A + A^T) q
+inline void add_triangle(const double* A, Index last, const double* q, double c, double* W, double* y)
+{
+    const Lanes4 factor(c);
+    for (Index m = 0; m <= last / 4; ++m) {
+        const Index width = tile_width(m);
+        Lanes4 dot[4] = {Lanes4(0.0), Lanes4(0.0), Lanes4(0.0), Lanes4(0.0)};
+        const Lanes4 q_k[4] = {Lanes4(q[4 * m]), Lanes4(q[4 * m + 1]), Lanes4(q[4 * m + 2]),
+                               Lanes4(q[4 * m + 3])};
+        Lanes4(0.0).store(y + 4 * m);
+        for (Index l = 0; l < width; l += 4) {
+            const Lanes4 q_l = Lanes4::load(q + l);
+            Lanes4 sum = Lanes4::load(y + l);
+            for (int s = 0; s < 4; ++s) {
+                const Lanes4 a = Lanes4::load(A + s * width + l);
+                double* const w = W + s * width + l;
+                fma(factor, a, Lanes4::load(w)).store(w);
+                dot[s] = fma(a, q_l, dot[s]);
+                sum = fma(a, q_k[s], sum);
+            }
+            sum.store(y + l);
+        }
+        (Lanes4::load(y + 4 * m) + sums_of(dot)).store(y + 4 * m);
+        A += 4 * width;
+        W += 4 * width;
+    }
+}
+
+/// y += c x of `count` entries, a multiple of four.
+inline void add_scaled(Index count, double c, const double* x, double* y)
+{
+    const Lanes4 factor(c);
+    for (Index l = 0; l < count; l += 4) fma(factor, Lanes4::load(x + l), Lanes4::load(y + l)).store(y + l);
+}
+
+inline double dot(Index count, const double* x, const double* y)
+{
+    Lanes4 sum[4] = {Lanes4(0.0), Lanes4(0.0), Lanes4(0.0), Lanes4(0.0)};
+    for (Index l = 0; l < count; l += 4) sum[0] = fma(Lanes4::load(x + l), Lanes4::load(y + l), sum[0]);
+    alignas(32) double parts[4];
+    sums_of(sum).store(parts);
+    return parts[0];
+}
+
+/// Numbers of the rank, padded with zeros to whole tiles, on the stack.
+struct Padded {
+    alignas(32) double at[StvkPolynomial::largest_rank] = {};
+};
+static_assert(StvkPolynomial::largest_rank % 4 == 0);
+
+/// W + W^T is the Hessian of a sum of monomials when W takes, for every pair of its factors, the derivative by both. For
+/// all monomials q_i q_j q_k of one i this is
+///
+///   W_jk += q_i c_ijk,   W_ij += sum_k c_ijk q_k,   W_ik += sum_j c_ijk q_j.
+void add_cubic(const double* c, Index r, const double* q, double* W)
+{
+    Padded y;
     for (Index i = 0; i < r; ++i) {
-        start_.push_back(cubic_.size());
-        double* const C_i = grow(cubic_, i);
+        add_triangle(c, i, q, q[i], W, y.at);
+        add_scaled(tile_width(i / 4), 1.0, y.at, W + place(i, 0));
+        c += triangle_size(i);
+    }
+}
+
+/// The same for q_i q_j q_k q_l of one (i, j), with y = (t_ij + t_ij^T) q:
+///
+///   W_kl += q_i q_j t_ijkl,   W_i. += q_j y,   W_j. += q_i y,   W_ij += q.y/2.
+void add_quartic(const double* t, Index r, const double* q, double* W)
+{
+    Padded y;
+    for (Index i = 0; i < r; ++i)
         for (Index j = 0; j <= i; ++j) {
-            for (Index k = 0; k <= j; ++k)
-                C_i[place(j, k)] = H(i, pair(j, k)) + H(j, pair(i, k)) + H(k, pair(i, j));
-            double* const T_ij = grow(quartic_, j);
-            for (Index k = 0; k <= j; ++k)
-                for (Index l = 0; l <= k; ++l)
-                    T_ij[place(k, l)] =
-                        H(pair(i, j), pair(k, l)) + H(pair(i, k), pair(j, l)) + H(pair(i, l), pair(j, k));
+            add_triangle(t, j, q, q[i] * q[j], W, y.at);
+            const Index width = tile_width(j / 4);
+            add_scaled(width, q[j], y.at, W + place(i, 0));
+            add_scaled(width, q[i], y.at, W + place(j, 0));
+            W[place(i, j)] += 0.5 * dot(width, q, y.at);
+            t += triangle_size(j);
+        }
+}
+
+/// A += W + W^T
+void add_symmetric(const double* W, MatX& A)
+{
+    for (Index i = 0; i < A.cols(); ++i) {
+        const double* row = W + place(i, 0);
+        for (Index l = 0; l < i; ++l) {
+            A(l, i) += row[l];
+            A(i, l) += row[l];
+        }
+        A(i, i) += 2.0 * row[i];
+    }
+}
+
+} // namespace
+
+StvkPolynomial::StvkPolynomial(const FemModel& model, const MatX& U, Progress& progress)
+    : StvkPolynomial(project_energy(model, U, progress))
+{
+}
+
+StvkPolynomial::StvkPolynomial(const Data& data) : linear_(data.linear)
+{
+    const Index r = rank();
+    require_rank(r);
+    if (linear_.cols() != r || static_cast<Index>(data.cubic.size()) != cubic_size(r) ||
+        static_cast<Index>(data.quartic.size()) != quartic_size(r))
+        throw InputError("the polynomials of rank " + std::to_string(r) + " need " +
+                         std::to_string(cubic_size(r)) + " cubic and " + std::to_string(quartic_size(r)) +
+                         " quartic coefficients; there are " + std::to_string(data.cubic.size()) + " and " +
+                         std::to_string(data.quartic.size()));
+    const auto finite = [](double c) { return std::isfinite(c); };
+    if (!linear_.allFinite() || !std::ranges::all_of(data.cubic, finite) ||
+        !std::ranges::all_of(data.quartic, finite))
+        throw InputError("the polynomials have a coefficient that is not finite");
+
+    auto c = data.cubic.begin(), t = data.quartic.begin();
+    for (Index i = 0; i < r; ++i) {
+        double* const c_i = append_triangle(cubic_, i);
+        for (Index j = 0; j <= i; ++j) {
+            double* const t_ij = append_triangle(quartic_, j);
+            for (Index k = 0; k <= j; ++k) {
+                c_i[place(j, k)] = *c++;
+                for (Index l = 0; l <= k; ++l) t_ij[place(k, l)] = *t++;
+            }
         }
     }
+}
+
+StvkPolynomial::Data StvkPolynomial::data() const
+{
+    const Index r = rank();
+    Data data{.linear = linear_, .cubic = {}, .quartic = {}};
+    data.cubic.reserve(static_cast<std::size_t>(cubic_size(r)));
+    data.quartic.reserve(static_cast<std::size_t>(quartic_size(r)));
+    const double *c = cubic_.data(), *t = quartic_.data();
+    for (Index i = 0; i < r; c += triangle_size(i), ++i)
+        for (Index j = 0; j <= i; t += triangle_size(j), ++j)
+            for (Index k = 0; k <= j; ++k) {
+                data.cubic.push_back(c[place(j, k)]);
+                for (Index l = 0; l <= k; ++l) data.quartic.push_back(t[place(k, l)]);
+            }
+    return data;
 }
 
 void StvkPolynomial::evaluate(const VecX& q, ReducedElastic& out, Work& work) const
 {
     const Index r = rank();
     LITHE_ASSERT(q.size() == r);
-    const Index padded = tile_width((r - 1) / 4);
-    work.q.assign(static_cast<std::size_t>(padded), 0.0);
-    std::copy(q.begin(), q.end(), work.q.begin());
-    work.cubic.assign(cubic_.size(), 0.0);
-    contract_quartic(quartic_, start_, work.q.data(), work.cubic);
-    contract_cubic(cubic_, work.q.data(), r, work.from_C);
-    contract_cubic(work.cubic, work.q.data(), r, work.from_T);
+    Padded q_padded, y;
+    std::copy(q.begin(), q.end(), q_padded.at);
 
     out.stiffness = linear_;
-    add_triangle(work.from_C, 1.0, out.stiffness);
-    add_triangle(work.from_T, 0.5, out.stiffness);
-
     out.gradient.noalias() = linear_ * q;
     out.energy = 0.5 * out.gradient.dot(q);
-    const auto add_order = [&](const std::vector<double>& triangle, double gradient_share,
-                               double energy_share) {
-        work.product.setZero(padded);
-        multiply_triangle(triangle, work.q.data(), r, work.product.data());
-        out.gradient += gradient_share * work.product.head(r);
-        out.energy += energy_share * work.product.head(r).dot(q);
+    // What a part of degree n has for a Hessian K, has K q/(n - 1) for a gradient g, and q.g/n for an energy.
+    const auto add_part = [&](std::vector<double>& W, const double* coefficients, auto add, int degree) {
+        W.assign(static_cast<std::size_t>(triangle_size(r - 1)), 0.0);
+        add(coefficients, r, q_padded.at, W.data());
+        add_symmetric(W.data(), out.stiffness);
+        add_triangle(W.data(), r - 1, q_padded.at, 0.0, W.data(), y.at);
+        const Eigen::Map<const VecX> product(y.at, r);
+        out.gradient += product / (degree - 1);
+        out.energy += product.dot(q) / (degree * (degree - 1));
     };
-    add_order(work.from_C, 1.0 / 2.0, 1.0 / 6.0);
-    add_order(work.from_T, 1.0 / 6.0, 1.0 / 24.0);
+    add_part(work.from_cubic, cubic_.data(), add_cubic, 3);
+    add_part(work.from_quartic, quartic_.data(), add_quartic, 4);
 }
 
 } // namespace lithe

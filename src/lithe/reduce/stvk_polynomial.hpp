@@ -9,36 +9,39 @@ namespace lithe {
 
 /// The energy of a St. Venant-Kirchhoff body in x = X + U q: a polynomial of degree four in q, exact.   [BJ05]
 ///
-///   Psi = 1/2 K_ij q_i q_j + 1/6 C_ijk q_i q_j q_k + 1/24 T_ijkl q_i q_j q_k q_l
+///   Psi = 1/2 q.K q + sum_{i>=j>=k} c_ijk q_i q_j q_k + sum_{i>=j>=k>=l} t_ijkl q_i q_j q_k q_l
 ///
-/// with fully symmetric coefficients, each stored once: those of i >= j >= k >= l, in tiles of four rows k (padded with
-/// zeros). T then has r^4/24 entries and is read once per evaluation; as a matrix over pairs it would have six times as
-/// many. Four rows at a time are twice as fast as one.
+/// Every monomial once: t has r^4/24 entries, read once per evaluation; as a matrix over pairs it would have six times as
+/// many.
 class StvkPolynomial {
 public:
+    /// The coefficients in plain order: i rises slowest, then j <= i, k <= j, l <= k.
+    struct Data {
+        MatX linear;                 ///< K, r x r, symmetric [N/m]
+        std::vector<double> cubic;   ///< c, r (r + 1) (r + 2)/6
+        std::vector<double> quartic; ///< t, r (r + 1) (r + 2) (r + 3)/24
+    };
+
     /// Throws InputError when the body has another material, U is of another mesh, or r is above `largest_rank`.
     StvkPolynomial(const FemModel& model, const MatX& U, Progress& progress);
+    /// Throws InputError for sizes that do not fit and for numbers that are not finite.
+    explicit StvkPolynomial(const Data& data);
     static constexpr Index largest_rank = 120;
 
     Index rank() const { return linear_.rows(); }
     const MatX& rest_stiffness() const { return linear_; }
+    Data data() const;
 
     /// Buffers, sized on first use.
     struct Work {
-        std::vector<double> q;              ///< padded
-        std::vector<double> cubic;          ///< T contracted with q, laid out as C
-        std::vector<double> from_C, from_T; ///< matrices that C and T make with q, laid out in tiles
-        VecX product;
+        std::vector<double> from_cubic, from_quartic; ///< half of their Hessians, laid out in tiles
     };
     void evaluate(const VecX& q, ReducedElastic& out, Work& work) const;
 
 private:
-    void set_coefficients(const MatX& H);
-
-    MatX linear_;                    ///< K, r x r
-    std::vector<double> cubic_;      ///< C: for each i the tiles of (k, l)
-    std::vector<double> quartic_;    ///< T: for each (i, j) the tiles of (k, l)
-    std::vector<std::size_t> start_; ///< of i in cubic_
+    MatX linear_;                 ///< K, r x r
+    std::vector<double> cubic_;   ///< c: for each i the tiles of (j, k)
+    std::vector<double> quartic_; ///< t: for each (i, j) the tiles of (k, l)
 };
 
 } // namespace lithe
