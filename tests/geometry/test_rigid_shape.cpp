@@ -125,6 +125,38 @@ TEST(RigidShape, FieldFollowsItsSurface)
     }
 }
 
+// No point of a ball that is said to be clear lies inside, whatever the shape; and most balls that are clear are said to be.
+TEST(RigidShape, BallsThatAreClearHoldNothingOfTheShape)
+{
+    std::vector<Case> cases = round_and_flat();
+    cases.push_back({"field", field_of(make_torus(0.6, 0.2, cell)), {}});
+    TriangleMesh open = make_sphere(0.7, cell);
+    open.triangles.conservativeResize(3, open.triangle_count() * 2 /
+                                             3); // what is inside is for the winding numbers
+    cases.push_back({"open field", field_of(open), {}});
+    Random random(6);
+    for (const Case& c : cases) {
+        int clear = 0, really_clear = 0;
+        for (int k = 0; k < 400; ++k) {
+            const Vec3 p = test::random_point(random, -1.0, 1.0);
+            const double radius = random.uniform(0.0, 0.4);
+            bool inside = false;
+            for (int s = 0; s < 50; ++s) {
+                const Vec3 at = p + radius * random.uniform(0.0, 1.0) *
+                                        test::random_point(random, -1.0, 1.0).normalized();
+                inside = inside || signed_distance(c.shape, at).distance < 0.0;
+            }
+            if (!may_touch(c.shape, p, radius)) {
+                EXPECT_FALSE(inside) << c.name;
+                ++clear;
+            }
+            really_clear += inside ? 0 : 1;
+        }
+        EXPECT_GT(clear, c.name == std::string("open field") ? 0 : really_clear / 3) << c.name;
+    }
+    EXPECT_FALSE(may_touch(cases.back().shape, Vec3::Constant(std::nan("")), 1.0));
+}
+
 // Where several directions are as near, one of them is given, of unit length.
 TEST(RigidShape, HasANormalEverywhere)
 {

@@ -16,24 +16,6 @@ double triangle_area(const Points& x, const Triangles& triangles, Index t)
     return 0.5 * (b - a).cross(c - a).norm();
 }
 
-/// Vertices with a twelfth of the triangles around them, then centroids with three quarters of theirs.
-std::vector<ContactSample> make_samples(const TriangleMesh& surface, const std::vector<int>& origin)
-{
-    std::vector<ContactSample> samples;
-    for (const int v : origin) samples.push_back({{v, v, v}, 1, 0.0});
-    for (Index t = 0; t < surface.triangle_count(); ++t) {
-        const double area = triangle_area(surface.vertices, surface.triangles, t);
-        ContactSample centroid{{}, 3, 0.75 * area};
-        for (int a = 0; a < 3; ++a) {
-            const auto v = static_cast<std::size_t>(surface.triangles(a, t));
-            samples[v].area += area / 12.0;
-            centroid.vertices[static_cast<std::size_t>(a)] = origin[v];
-        }
-        samples.push_back(centroid);
-    }
-    return samples;
-}
-
 /// For each vertex those that share a tet with it.
 void set_neighbours(SelfContactModel& model)
 {
@@ -79,6 +61,24 @@ std::unique_ptr<const SelfContactModel> make_self_contact(const TetMesh& rest, c
 
 } // namespace
 
+/// Vertices with a twelfth of the triangles around them, then centroids with three quarters of theirs.
+std::vector<ContactSample> make_contact_samples(const TriangleMesh& surface)
+{
+    std::vector<ContactSample> samples;
+    for (int v = 0; v < static_cast<int>(surface.vertex_count()); ++v) samples.push_back({{v, v, v}, 1, 0.0});
+    for (Index t = 0; t < surface.triangle_count(); ++t) {
+        const double area = triangle_area(surface.vertices, surface.triangles, t);
+        ContactSample centroid{{}, 3, 0.75 * area};
+        for (int a = 0; a < 3; ++a) {
+            const int v = surface.triangles(a, t);
+            samples[static_cast<std::size_t>(v)].area += area / 12.0;
+            centroid.vertices[static_cast<std::size_t>(a)] = v;
+        }
+        samples.push_back(centroid);
+    }
+    return samples;
+}
+
 ContactModel make_contact_model(const TetMesh& rest, const ContactOptions& options)
 {
     ContactModel model;
@@ -88,7 +88,9 @@ ContactModel make_contact_model(const TetMesh& rest, const ContactOptions& optio
     model.friction = options.friction;
     std::vector<int> origin;
     const TriangleMesh surface = boundary_surface(rest, origin);
-    model.samples = make_samples(surface, origin);
+    model.samples = make_contact_samples(surface);
+    for (ContactSample& sample : model.samples)
+        for (int& v : sample.vertices) v = origin[static_cast<std::size_t>(v)];
     if (options.self == SelfContact::On) model.self = make_self_contact(rest, surface, origin);
     return model;
 }

@@ -55,6 +55,9 @@ struct ContactModel {
     std::unique_ptr<const SelfContactModel> self; ///< nothing when the body does not feel itself
 };
 
+/// The samples of a surface over its own vertices: first the vertices, then the centroids.
+std::vector<ContactSample> make_contact_samples(const TriangleMesh& surface);
+
 /// Throws InputError for a stiffness that is not above zero, friction below zero, or a number that is not finite.
 /// make_contact_model in lithe/fem/model.hpp chooses the stiffness as well.
 ContactModel make_contact_model(const TetMesh& rest, const ContactOptions& options);

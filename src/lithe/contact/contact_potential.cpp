@@ -62,13 +62,9 @@ Ball ball_around(const Points& x)
     return {box.center(), 0.5 * box.diagonal().norm()};
 }
 
-/// False only when the obstacle is clear of the ball.
-bool may_touch(const Obstacle& obstacle, const RigidPose& pose, const Ball& ball)
+int name_of(const ContactScene& scene, int sample)
 {
-    const Vec3 centre = pose.apply_inverse(ball.centre);
-    if (const auto* field = std::get_if<FieldShape>(obstacle.shape)) // its distances are too large far away
-        return field->field.box().exteriorDistance(centre) <= ball.radius;
-    return signed_distance(*obstacle.shape, centre).distance <= ball.radius;
+    return scene.names.empty() ? sample : scene.names[static_cast<std::size_t>(sample)];
 }
 
 /// The contacts of all samples with one obstacle at `pose`.
@@ -81,10 +77,15 @@ void find_contacts(const ContactScene& scene, int obstacle, const RigidPose& pos
         if (work.ignored[s]) return;
         work.distances[s] = signed_distance(shape, pose.apply_inverse(scene.model.samples[s].position(x)));
     });
+    const auto first = static_cast<std::ptrdiff_t>(work.contacts.size());
     for (std::size_t s = 0; s < work.distances.size(); ++s)
         if (!work.ignored[s] && work.distances[s].distance < 0.0)
             work.contacts.push_back({static_cast<int>(s), obstacle, -work.distances[s].distance,
                                      pose.rotation * work.distances[s].normal});
+    if (!scene.names.empty())
+        std::sort(work.contacts.begin() + first, work.contacts.end(), [&](const auto& a, const auto& b) {
+            return name_of(scene, a.sample) < name_of(scene, b.sample);
+        });
 }
 
 /// All contacts, with the obstacles where they are at one end of the step.
@@ -94,7 +95,8 @@ void find_contacts(const ContactScene& scene, RigidPose Obstacle::* pose, const 
     const Ball ball = ball_around(x);
     for (const int obstacle : work.order) {
         const Obstacle& solid = obstacle_of(scene, obstacle);
-        if (may_touch(solid, solid.*pose, ball)) find_contacts(scene, obstacle, solid.*pose, x, work);
+        if (may_touch(*solid.shape, (solid.*pose).apply_inverse(ball.centre), ball.radius))
+            find_contacts(scene, obstacle, solid.*pose, x, work);
     }
 }
 
@@ -108,10 +110,11 @@ Vec3 anchor_of(const ContactScene& scene, const ObstacleContact& contact, const 
         std::equal_range(friction.obstacle.begin(), friction.obstacle.end(), obstacle.key);
     const auto begin = friction.sample.begin() + (first - friction.obstacle.begin());
     const auto end = friction.sample.begin() + (last - friction.obstacle.begin());
-    const auto found = std::lower_bound(begin, end, contact.sample);
-    if (found != end && *found == contact.sample)
+    const int name = name_of(scene, contact.sample);
+    const auto found = std::lower_bound(begin, end, name);
+    if (found != end && *found == name)
         return friction.anchor[static_cast<std::size_t>(found - friction.sample.begin())];
-    return obstacle.pose_0.apply_inverse(work.start.col(contact.sample));
+    return obstacle.pose_0.apply_inverse(work.start[static_cast<std::size_t>(contact.sample)]);
 }
 
 /// Friction as the contacts of this moment have it.
@@ -223,21 +226,17 @@ void begin_contact(const ContactScene& scene, const Points& x, std::span<const u
     require_usable(scene.obstacles, work.order);
 
     const std::vector<ContactSample>& samples = scene.model.samples;
-    work.start.resize(3, static_cast<Index>(samples.size()));
-    work.ignored.resize(samples.size());
+    work.start.clear();
+    work.ignored.clear();
+    work.contacts.clear();
+    work.rubbing.clear();
+    work.pairs.clear();
+    extend_contact(scene, x, work);
     for (std::size_t s = 0; s < samples.size(); ++s) {
-        work.start.col(static_cast<Index>(s)) = samples[s].position(x);
         work.ignored[s] = 1;
         for (const int v : samples[s].vertices)
             if (!pinned[static_cast<std::size_t>(v)]) work.ignored[s] = 0;
     }
-    work.distances.resize(samples.size());
-    work.contacts.clear();
-    work.rubbing.clear();
-    work.pairs.clear();
-    work.contacts.reserve(samples.size());
-    work.rubbing.reserve(samples.size());
-    work.stiffness.reserve(2 * samples.size());
 
     // what presses at the start, turned with its obstacle
     find_contacts(scene, &Obstacle::pose_0, x, work);
@@ -248,6 +247,18 @@ void begin_contact(const ContactScene& scene, const Points& x, std::span<const u
     set_rubbing(scene, work);
     if (scene.model.self)
         detect_self_contact(*scene.model.self, scene.model.stiffness, x, work.pairs, work.detection);
+}
+
+void extend_contact(const ContactScene& scene, const Points& x, ContactWork& work)
+{
+    const std::vector<ContactSample>& samples = scene.model.samples;
+    for (std::size_t s = work.start.size(); s < samples.size(); ++s)
+        work.start.push_back(samples[s].position(x));
+    work.ignored.resize(samples.size(), 0);
+    work.distances.resize(samples.size());
+    work.contacts.reserve(samples.size());
+    work.rubbing.reserve(samples.size());
+    work.stiffness.reserve(2 * samples.size());
 }
 
 double add_contact_gradient(const ContactScene& scene, const Points& x, Points& gradient, ContactWork& work)
@@ -329,7 +340,7 @@ ContactReport finish_contact(const ContactScene& scene, const Points& x, Contact
         const double pull = contact.stiffness * s.norm();
         const double kept = pull > contact.limit ? contact.limit / pull : 1.0;
         friction.obstacle.push_back(obstacle.key);
-        friction.sample.push_back(contact.sample);
+        friction.sample.push_back(name_of(scene, contact.sample));
         friction.anchor.push_back(obstacle.pose_1.apply_inverse(p - kept * s));
     }
     return report;

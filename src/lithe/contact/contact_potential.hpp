@@ -48,7 +48,7 @@ struct ContactWork {
 
     std::vector<int> order;                ///< obstacles by rising key
     std::vector<unsigned char> ignored;    ///< per sample: held by pins altogether
-    Points start;                          ///< of the samples at the start of the step
+    std::vector<Vec3> start;               ///< of the samples at the start of the step
     std::vector<SignedDistance> distances; ///< of the samples, from one obstacle
     Points frozen, refrozen;               ///< gradients of what is frozen, before and after
     std::vector<SelfPair> detected, merged;
@@ -59,7 +59,8 @@ struct ContactWork {
 struct ContactScene {
     const ContactModel& model;
     std::span<const Obstacle> obstacles;
-    const FrictionState& friction; ///< at the start of the step
+    const FrictionState& friction;   ///< at the start of the step
+    std::span<const int> names = {}; ///< that friction knows the samples by; empty: their places in the model
 };
 
 /// The potential of contact is, with d the signed distance at the end of the step, s the offset of a sample from
@@ -74,6 +75,10 @@ struct ContactScene {
 /// Throws InputError for two obstacles with one key, one without a shape, or friction that is below zero or not finite.
 void begin_contact(const ContactScene& scene, const Points& x, std::span<const unsigned char> pinned,
                    ContactWork& work);
+
+/// Takes in samples that have been added at the end of the model's since begin_contact; x at the start of the step. For bodies
+/// that look only at samples near obstacles, and find more of them while a solve moves.
+void extend_contact(const ContactScene& scene, const Points& x, ContactWork& work);
 
 /// Finds what touches at x. Returns the energy [J] and adds its gradient.
 double add_contact_gradient(const ContactScene& scene, const Points& x, Points& gradient, ContactWork& work);

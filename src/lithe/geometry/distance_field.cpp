@@ -1,6 +1,7 @@
 #include "lithe/geometry/distance_field.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -60,6 +61,25 @@ DistanceField::DistanceField(const SurfaceQuery& surface, const DistanceFieldOpt
         progress.advance();
     }
     progress.end();
+    steepness_ = measured_steepness();
+}
+
+/// From the largest differences of neighbours along each axis: derivatives of the interpolation are means of them.
+double DistanceField::measured_steepness() const
+{
+    const std::array<std::ptrdiff_t, 3> step = {1, size_[0],
+                                                static_cast<std::ptrdiff_t>(size_[0]) * size_[1]};
+    Vec3 largest = Vec3::Zero();
+    for (int axis = 0; axis < 3; ++axis) {
+        const auto stride = static_cast<std::size_t>(step[static_cast<std::size_t>(axis)]);
+        const auto along = static_cast<std::size_t>(size_[axis]);
+        for (std::size_t i = 0; i + stride < values_.size(); ++i) {
+            if (i / stride % along + 1 == along) continue; // the last one along this axis
+            const double change = static_cast<double>(values_[i + stride]) - static_cast<double>(values_[i]);
+            largest[axis] = std::max(largest[axis], std::abs(change));
+        }
+    }
+    return largest.norm() / cell_;
 }
 
 DistanceField::Cell DistanceField::locate(const Vec3& p) const

@@ -36,6 +36,9 @@ public:
     const Box3& box() const { return box_; }              ///< of the samples
     double cell() const { return cell_; }                 ///< [m]
     const Eigen::Vector3i& size() const { return size_; } ///< samples along each axis
+    /// Inside the box, values at two points differ by at most this times their distance: sqrt(3) for a whole surface, more
+    /// where a broken one has no clear inside.
+    double steepness() const { return steepness_; }
 
 private:
     struct Cell {
@@ -43,11 +46,13 @@ private:
         Vec3 s;              ///< place in it, each in [0, 1]
     };
     Cell locate(const Vec3& p) const;
+    double measured_steepness() const;
 
     Box3 box_;
     double cell_;
     Eigen::Vector3i size_;
     std::vector<float> values_; ///< x fastest
+    double steepness_;
 };
 
 } // namespace lithe

@@ -95,6 +95,17 @@ SignedDistance signed_distance(const RigidShape& shape, const Vec3& p)
     return std::visit([&](const auto& s) { return distance_of(s, p); }, shape);
 }
 
+bool may_touch(const RigidShape& shape, const Vec3& p, double radius)
+{
+    if (!p.allFinite()) return false;
+    const auto* solid = std::get_if<FieldShape>(&shape);
+    if (!solid) return signed_distance(shape, p).distance <= radius;
+    const DistanceField& field = solid->field; // outside its box its distances are too large
+    const double beyond = field.box().exteriorDistance(p);
+    if (beyond > 0.0) return beyond <= radius;
+    return field.distance(p) <= field.steepness() * radius;
+}
+
 void require_valid(const RigidShape& shape)
 {
     std::visit([](const auto& s) { require_sizes(s); }, shape);

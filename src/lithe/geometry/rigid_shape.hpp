@@ -37,6 +37,9 @@ struct SignedDistance {
 /// Of a point in the frame of the shape. Allocates nothing.
 SignedDistance signed_distance(const RigidShape& shape, const Vec3& p);
 
+/// False only when a ball about p, in the frame of the shape, is clear of it.
+bool may_touch(const RigidShape& shape, const Vec3& p, double radius);
+
 /// Of one size that is not above zero, or not finite: InputError naming it.
 void require_valid(const RigidShape& shape);
 
