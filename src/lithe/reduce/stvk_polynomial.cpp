@@ -7,8 +7,8 @@
 
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
-#include "lithe/math/lanes.hpp"
 #include "lithe/reduce/deformation_rows.hpp"
+#include "lithe/reduce/lane_sums.hpp"
 
 namespace lithe {
 namespace {
@@ -190,13 +190,6 @@ StvkPolynomial::Data project_energy(const FemModel& model, const MatX& U, Progre
     return coefficients(H, r);
 }
 
-/// The sums of four vectors, as one vector.
-inline Lanes4 sums_of(const Lanes4* a)
-{
-    const __m256d low = _mm256_hadd_pd(a[0].v, a[1].v), high = _mm256_hadd_pd(a[2].v, a[3].v);
-    return Lanes4(_mm256_add_pd(_mm256_permute2f128_pd(low, high, 0x21), _mm256_blend_pd(low, high, 0b1100)));
-}
-
 /// A triangle of tiles A, whose rows are k <= last, added to W, and times q from both sides:
 ///
 ///   W += c A,   y = (A + A^T) q
@@ -236,11 +229,9 @@ inline void add_scaled(Index count, double c, const double* x, double* y)
 
 inline double dot(Index count, const double* x, const double* y)
 {
-    Lanes4 sum[4] = {Lanes4(0.0), Lanes4(0.0), Lanes4(0.0), Lanes4(0.0)};
-    for (Index l = 0; l < count; l += 4) sum[0] = fma(Lanes4::load(x + l), Lanes4::load(y + l), sum[0]);
-    alignas(32) double parts[4];
-    sums_of(sum).store(parts);
-    return parts[0];
+    Lanes4 sum(0.0);
+    for (Index l = 0; l < count; l += 4) sum = fma(Lanes4::load(x + l), Lanes4::load(y + l), sum);
+    return sum_of(sum);
 }
 
 /// Numbers of the rank, padded with zeros to whole tiles, on the stack.

@@ -3,18 +3,12 @@
 #include <algorithm>
 
 #include "lithe/core/error.hpp"
-#include "lithe/math/lanes.hpp"
+#include "lithe/reduce/lane_sums.hpp"
 
 namespace lithe {
 namespace {
 
 constexpr Index tile_rows = 4, tile_columns = 3; // twelve sums and four operands: all registers of AVX2
-
-inline double sum_of(Lanes4 a)
-{
-    const __m128d pair = _mm_add_pd(_mm256_castpd256_pd128(a.v), _mm256_extractf128_pd(a.v, 1));
-    return _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)));
-}
 
 /// Entries (i .. i + 3, j .. j + 2) of A^T B; columns beyond the last are computed as the last and not stored.
 void set_tile(const MatX& A, const MatX& B, Index i, Index j, MatX& K)

@@ -1,0 +1,21 @@
+#pragma once
+#include "lithe/math/lanes.hpp"
+
+namespace lithe {
+namespace {
+
+/// The sum over the lanes of each of four vectors, as one vector.
+inline Lanes4 sums_of(const Lanes4* a)
+{
+    const __m256d low = _mm256_hadd_pd(a[0].v, a[1].v), high = _mm256_hadd_pd(a[2].v, a[3].v);
+    return Lanes4(_mm256_add_pd(_mm256_permute2f128_pd(low, high, 0x21), _mm256_blend_pd(low, high, 0b1100)));
+}
+
+inline double sum_of(Lanes4 a)
+{
+    const __m128d pair = _mm_add_pd(_mm256_castpd256_pd128(a.v), _mm256_extractf128_pd(a.v, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)));
+}
+
+} // namespace
+} // namespace lithe
