@@ -15,7 +15,7 @@ demo: build
 	$(BUILD)/lithe demo gallery -o out/demo
 
 # All but the slow tests, on the release build.
-test: build bootstrap-test
+test: bootstrap-test build
 	cd $(BUILD) && ctest --output-on-failure -j $(JOBS) -LE slow
 
 # What other programs make of our files: gltf-validator, Blender, ParaView.

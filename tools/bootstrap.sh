@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what Lithe needs and is missing, from Debian's packages; does nothing when all is there.
 #   tools/bootstrap.sh build          to build and run
-#   tools/bootstrap.sh build test     also what `make test` needs: a browser that opens our reports
+#   tools/bootstrap.sh build test     also what `make test` needs: a browser that opens our reports, a
+#                                     Bullet that loads our files
 #   tools/bootstrap.sh build dev      also what `make check`, `make lint` and `make fuzz` need
 #   tools/bootstrap.sh build clients  also the programs that `make clients` opens our files with, and from npm (into
 #                                     build/clients) gltf-validator
@@ -16,7 +17,7 @@ build=(
   libgtest-dev libgmock-dev librapidcheck-dev
   ffmpeg
 )
-test=(chromium)
+test=(chromium libbullet-dev)
 clients=(blender python3-numpy python3-paraview xvfb xauth)
 validator=gltf-validator@2.0.0-dev.3.10
 dev=(clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19)
