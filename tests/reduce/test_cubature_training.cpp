@@ -10,6 +10,7 @@
 #include "lithe/reduce/deformation_rows.hpp"
 #include "lithe/reduce/modes.hpp"
 #include "support/message_of.hpp"
+#include "table_beam.hpp"
 
 using namespace lithe;
 using namespace lithe::test;
@@ -17,75 +18,10 @@ using testing::HasSubstr;
 
 namespace {
 
-/// A basis with poses to train on and others to test with.
-struct Scene {
-    FemModel model;
-    MatX U;
-    MatX training, test; ///< r x count
-};
-
-/// Equilibria of a beam that is clamped at z = 0 under twelve loads (end force, twist and weight at random), each
-/// at the given shares: as in a motion that starts from the rest.
-MatX equilibria(const FemModel& model, const std::vector<double>& shares)
-{
-    Random random(1);
-    const std::vector<int> pins = vertices_at(model.rest, 2, 0.0), tip = vertices_at(model.rest, 2, 1.0);
-    std::vector<Points> loads(12, Points::Zero(3, model.vertex_count()));
-    for (Points& load : loads) {
-        const Vec3 end(random.uniform(-8, 8), random.uniform(-8, 8), random.uniform(-40, 40));
-        const double twist = random.uniform(-25, 25);
-        for (const int v : tip)
-            load.col(v) +=
-                end / 25.0 + twist * Vec3::UnitZ().cross(Vec3(model.rest.col(v) - Vec3(0.1, 0.1, 1.0)));
-        add_gravity(model, Vec3(random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(-1, 1)), load);
-    }
-
-    MatX out(3 * model.vertex_count(), 12 * static_cast<Index>(shares.size()));
-    FemWork work;
-    Index column = 0;
-    for (const Points& load : loads) {
-        FemState state = rest_state(model);
-        for (const double share : shares) {
-            Loading loading;
-            loading.pins = pinned_where_they_are(model.rest, pins);
-            loading.force = share * load;
-            EXPECT_TRUE(solve_static(model, loading, {}, state, work).converged());
-            const Points u = state.x - model.rest;
-            out.col(column++) = Eigen::Map<const VecX>(u.data(), u.size());
-        }
-    }
-    return out;
-}
-
-/// The beam of the specification's table 3.4: 4 x 4 x 20 cells, 1920 tets, rank 16, 36 projected and 24 jittered poses.
-Scene beam_of_the_table()
-{
-    Scene scene{
-        make_fem_model(box_tets({4, 4, 20}, {0.2, 0.2, 1.0}), Corotational({1e5, 0.45}), 1000.0), {}, {}, {}};
-    const MatX snapshots = equilibria(scene.model, {0.1, 0.4, 1.0});
-    const Basis basis = snapshot_basis(scene.model, snapshots, {.lost_energy = 0.0, .max_rank = 16}).basis;
-    scene.U = basis.U;
-    const MatX q = project(scene.model, basis, snapshots);
-    const VecX spread = q.rowwise().norm() / 6.0;
-    Random random(2);
-    const auto jittered = [&](const MatX& from, Index count) {
-        MatX out(16, count);
-        for (Index k = 0; k < count; ++k)
-            out.col(k) = from.col(static_cast<Index>(random.index(36))) +
-                         0.3 * spread.cwiseProduct(VecX::NullaryExpr(16, [&] { return random.normal(); }));
-        return out;
-    };
-    scene.training.resize(16, 60);
-    scene.training << q, jittered(q, 24);
-    scene.test.resize(16, 30);
-    scene.test << project(scene.model, basis, equilibria(scene.model, {0.7})), jittered(q, 18);
-    return scene;
-}
-
 /// A small one for the rest of the tests.
-Scene small_scene(Index rank, Index poses)
+CubatureScene small_scene(Index rank, Index poses)
 {
-    Scene scene{bar_model({5, 2, 2}), {}, {}, {}};
+    CubatureScene scene{bar_model({5, 2, 2}), {}, {}, {}};
     RestSystem system(scene.model, vertices_at(scene.model.rest, 0, 0.0));
     Progress progress;
     const Modes modes = linear_modes(system, {.count = rank}, progress);
@@ -105,7 +41,7 @@ Scene small_scene(Index rank, Index poses)
 
 TEST(CubatureTraining, BeamOfTheTable) // spec Q3
 {
-    const Scene scene = beam_of_the_table();
+    const CubatureScene scene = beam_of_the_table();
     ASSERT_EQ(scene.model.vertex_count(), 525);
     Progress progress;
     for (const Index candidates : {Index(200), Index(600)}) {
@@ -125,7 +61,7 @@ TEST(CubatureTraining, BeamOfTheTable) // spec Q3
 
 TEST(CubatureTraining, OnePoseNeedsNoMorePointsThanCoordinates) // spec Q2
 {
-    Scene scene = small_scene(8, 1);
+    CubatureScene scene = small_scene(8, 1);
     Progress progress;
     const TrainedCubature trained = train_cubature(scene.model, scene.U, {.training = scene.training},
                                                    {.tolerance = 1e-8, .candidates = 0}, progress);
@@ -136,7 +72,7 @@ TEST(CubatureTraining, OnePoseNeedsNoMorePointsThanCoordinates) // spec Q2
 
 TEST(CubatureTraining, ChoosesThePointsOfTheColdGreedyMethod) // spec Q4
 {
-    const Scene scene = small_scene(6, 12);
+    const CubatureScene scene = small_scene(6, 12);
     Progress progress;
     const TrainedCubature trained = train_cubature(
         scene.model, scene.U, {.training = scene.training},
@@ -197,7 +133,7 @@ TEST(CubatureTraining, ChoosesThePointsOfTheColdGreedyMethod) // spec Q4
 
 TEST(CubatureTraining, IsJudgedOnPosesThatWereHeldOut)
 {
-    const Scene scene = small_scene(8, 20);
+    const CubatureScene scene = small_scene(8, 20);
     Progress progress;
     const TrainedCubature trained =
         train_cubature(scene.model, scene.U, {scene.training, scene.test}, {.tolerance = 0.05}, progress);
@@ -219,7 +155,7 @@ TEST(CubatureTraining, IsJudgedOnPosesThatWereHeldOut)
 
 TEST(CubatureTraining, StopsAtTheLimit)
 {
-    const Scene scene = small_scene(8, 20);
+    const CubatureScene scene = small_scene(8, 20);
     Progress progress;
     const TrainedCubature trained = train_cubature(scene.model, scene.U, {.training = scene.training},
                                                    {.tolerance = 1e-6, .max_points = 10}, progress);
@@ -230,7 +166,7 @@ TEST(CubatureTraining, StopsAtTheLimit)
 
 TEST(CubatureTraining, SameForAnyNumberOfThreadsAndItsSeed)
 {
-    const Scene scene = small_scene(8, 20);
+    const CubatureScene scene = small_scene(8, 20);
     const auto train = [&](int threads, std::uint64_t seed) {
         const ThreadLimit limit(threads);
         Progress progress;
@@ -246,7 +182,7 @@ TEST(CubatureTraining, SameForAnyNumberOfThreadsAndItsSeed)
 
 TEST(CubatureTraining, RefusesWhatCannotBe)
 {
-    const Scene scene = small_scene(4, 3);
+    const CubatureScene scene = small_scene(4, 3);
     Progress progress;
     const auto message = [&](const MatX& poses, const CubatureOptions& options) {
         return message_of(
