@@ -49,6 +49,7 @@ struct ReducedState {
     VecX v;         ///< dq/dt
     VecX a;         ///< d2q/dt2 at the end of the last step; only Newmark reads it
     double t = 0.0; ///< [s]
+    FrictionState friction = {};
 };
 ReducedState rest_state(const ReducedModel& model);
 
