@@ -2,173 +2,62 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <string>
+#include <map>
 
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
 #include "lithe/core/random.hpp"
 #include "lithe/math/nnls.hpp"
-#include "lithe/reduce/deformation_rows.hpp"
-#include "lithe/reduce/tall_products.hpp"
+#include "lithe/reduce/cubature_columns.hpp"
 
 namespace lithe {
 namespace {
 
-/// Poses with the reduced forces that a cubature should give there.
-struct TrainingSet {
-    MatX q;      ///< r x T
-    VecX scale;  ///< 1 / |dPsi/dq|, per pose
-    MatX target; ///< dPsi/dq scaled, r x T: columns of length one
-};
-
-/// Forces that nearly vanish do not divide by nothing: they count as this share of the largest.
-constexpr double smallest_force_share = 1e-3;
-
-TrainingSet make_training_set(const FemModel& model, const MatX& U, const MatX& poses)
-{
-    if (poses.rows() != U.cols())
-        throw InputError("the poses have " + std::to_string(poses.rows()) + " coordinates, the basis " +
-                         std::to_string(U.cols()));
-    if (!poses.allFinite()) throw InputError("a pose is not finite; remove it");
-    for (Index t = 0; t < poses.cols(); ++t)
-        if (poses.col(t).cwiseAbs().maxCoeff() == 0.0)
-            throw InputError("pose " + std::to_string(t) + " is the rest: it has no forces; remove it");
-    TrainingSet set{poses, VecX(poses.cols()), MatX(poses.rows(), poses.cols())};
-    ElasticWork work;
-    Points gradient;
-    constexpr Index chunk = 16; // enough for products of matrices, little against U
-    for (Index first = 0; first < poses.cols(); first += chunk) {
-        const Index count = std::min(chunk, poses.cols() - first);
-        MatX u = tall_product(U, poses.middleCols(first, count));
-        for (Index t = 0; t < count; ++t) {
-            elastic_gradient(model,
-                             model.rest + Eigen::Map<const Points>(u.col(t).data(), 3, model.vertex_count()),
-                             gradient, work);
-            u.col(t) = Eigen::Map<const VecX>(gradient.data(), gradient.size());
-        }
-        set.target.middleCols(first, count) = transposed_product(U, u);
-    }
-    const VecX norms = set.target.colwise().norm();
-    const double floor = smallest_force_share * norms.maxCoeff();
-    if (!(floor > 0.0)) throw InputError("no pose deforms the body; give larger ones");
-    set.scale = norms.cwiseMax(floor).cwiseInverse();
-    set.target = set.target * set.scale.asDiagonal();
-    return set;
-}
-
-/// vec P of one tet at all poses, times its volume and the scale of the pose: 9 x T.
-MatX scaled_stresses(const FemModel& model, Index slot, const MatX& B, const TrainingSet& set)
-{
-    const auto region = std::ranges::find_if(model.elements.regions,
-                                             [&](const ElementRegion& r) { return slot < 8 * r.last_batch; });
-    MatX F = B * set.q;
-    const double volume = rest_volume(model.elements, slot);
-    std::visit(
-        [&](const auto& law) {
-            for (Index t = 0; t < F.cols(); ++t) {
-                Eigen::Map<Mat3> at(F.col(t).data());
-                const Mat3 P = law.P(Mat3(at + Mat3::Identity()));
-                at = volume * set.scale[t] * P;
-            }
-        },
-        region->material);
-    return F;
-}
-
-MatX deformation_rows(const FemModel& model, const MatX& U, Index slot)
-{
-    MatX B(9, U.cols());
-    set_deformation_rows(model.elements, U, slot, B);
-    return B;
-}
-
-/// The part of the targets that one tet with weight one contributes: r T entries.
-VecX column_of(const FemModel& model, const MatX& U, Index slot, const TrainingSet& set)
-{
-    const MatX B = deformation_rows(model, U, slot);
-    const MatX column = B.transpose() * scaled_stresses(model, slot, B, set);
-    return Eigen::Map<const VecX>(column.data(), column.size());
-}
-
-VecX flat(const MatX& A)
-{
-    return Eigen::Map<const VecX>(A.data(), A.size());
-}
-
-double relative_error(const VecX& residual, const TrainingSet& set)
-{
-    return residual.norm() / std::sqrt(static_cast<double>(set.q.cols()));
-}
+/// How many points the rule Importance draws at a time.
+constexpr Index importance_draws = 10;
 
 /// The points chosen so far, their columns and weights.
 class Trainer {
 public:
-    Trainer(const FemModel& model, const MatX& U, const CubaturePoses& poses, const CubatureOptions& options)
-        : model_(model), U_(U), options_(options), set_(make_training_set(model, U, poses.training)),
-          held_out_(poses.held_out.cols() > 0 ? make_training_set(model, U, poses.held_out) : TrainingSet{}),
-          random_(options.seed)
+    Trainer(const CubatureProblem& problem, const CubatureOptions& options)
+        : problem_(problem), options_(options), random_(options.seed), pool_(problem.slots()),
+          residual_(problem.target())
     {
-        double volume = 0.0;
-        for (Index slot = 0; slot < model.elements.slot_count(); ++slot)
-            if (model.elements.tet_of_slot[static_cast<std::size_t>(slot)] >= 0) {
-                pool_.push_back(slot);
-                volume += rest_volume(model.elements, slot);
-            }
-        volume_row_ = std::sqrt(static_cast<double>(set_.q.cols()));
-        volume_scale_ = volume_row_ / volume;
-        target_.resize(set_.target.size() + 1);
-        target_ << flat(set_.target), volume_row_;
-        residual_ = target_;
     }
 
-    /// Adds the best candidate and fits the weights again. False when none helps.
-    bool add_point()
+    /// Adds the next point (several for Importance), at most `room`, and fits the weights again. False when none helps.
+    bool add_points(Index room)
     {
-        const Index slot = best_candidate();
-        if (slot < 0) return false;
-        append(slot);
+        const std::vector<Index> added = next_points(room);
+        for (const Index slot : added) append(slot);
         fit_weights();
-        const bool stayed = weights_[weights_.size() - 1] > 0.0;
-        if (stayed)
-            banned_.clear();
-        else
-            banned_.push_back(slot);
+        std::vector<Index> left;
+        for (std::size_t k = 0; k < added.size(); ++k)
+            if (!(weights_[size() - static_cast<Index>(added.size() - k)] > 0.0)) left.push_back(added[k]);
+        if (left.size() < added.size()) banned_.clear();
+        banned_.insert(banned_.end(), left.begin(), left.end());
         drop_zeros();
-        residual_ = target_ - columns_.leftCols(size()) * weights_;
-        return true;
+        residual_ = problem_.target() - columns_.leftCols(size()) * weights_;
+        return !added.empty();
     }
 
     Index size() const { return static_cast<Index>(slots_.size()); }
-    bool has_held_out() const { return held_out_.q.cols() > 0; }
-    double training_error() const { return relative_error(residual_.head(residual_.size() - 1), set_); }
+    double training_error() const { return problem_.training_error(residual_); }
     double held_out_error() const
     {
-        return has_held_out()
-                   ? relative_error(flat(held_out_.target) - held_out_columns_.leftCols(size()) * weights_,
-                                    held_out_)
+        return problem_.has_held_out()
+                   ? problem_.held_out_error(held_out_columns_.leftCols(size()) * weights_)
                    : 0.0;
     }
-    Index tet_count() const { return static_cast<Index>(pool_.size()); }
-
-    Cubature cubature() const
-    {
-        std::vector<std::pair<int, double>> points;
-        for (Index c = 0; c < size(); ++c)
-            points.emplace_back(
-                model_.elements.tet_of_slot[static_cast<std::size_t>(slots_[static_cast<std::size_t>(c)])],
-                weights_[c]);
-        std::ranges::sort(points);
-        Cubature out;
-        out.weights.resize(size());
-        for (std::size_t c = 0; c < points.size(); ++c) {
-            out.tets.push_back(points[c].first);
-            out.weights[static_cast<Index>(c)] = points[c].second;
-        }
-        return out;
-    }
+    Cubature cubature() const { return problem_.cubature(slots_, weights_); }
 
 private:
+    bool is_free(Index slot) const
+    {
+        return std::ranges::find(slots_, slot) == slots_.end() &&
+               std::ranges::find(banned_, slot) == banned_.end();
+    }
+
     /// Slots to look at this time: all, or so many drawn without repetition; those in use or banned are left out.
     std::vector<Index> draw_candidates()
     {
@@ -181,57 +70,69 @@ private:
                     pool_[static_cast<std::size_t>(k)],
                     pool_[static_cast<std::size_t>(k) + random_.index(static_cast<std::uint64_t>(all - k))]);
             const Index slot = pool_[static_cast<std::size_t>(k)];
-            if (std::ranges::find(slots_, slot) == slots_.end() &&
-                std::ranges::find(banned_, slot) == banned_.end())
-                drawn.push_back(slot);
+            if (is_free(slot)) drawn.push_back(slot);
         }
         return drawn;
     }
 
-    double score(Index slot, const MatX& residual) const
+    /// How much each candidate helps; 0 for those that do not.
+    VecX scores(const std::vector<Index>& candidates) const
     {
-        const double volume = volume_scale_ * rest_volume(model_.elements, slot);
-        const double volume_residual = residual_[residual_.size() - 1];
-        if (options_.rule == CubatureRule::NonNegativeOmp) { // without making the column
-            const MatX B = deformation_rows(model_, U_, slot);
-            return scaled_stresses(model_, slot, B, set_).cwiseProduct(B * residual).sum() +
-                   volume * volume_residual;
-        }
-        const VecX column = column_of(model_, U_, slot, set_);
-        const double norm = std::sqrt(column.squaredNorm() + volume * volume);
-        return norm > 0.0 ? (column.dot(flat(residual)) + volume * volume_residual) / norm : 0.0;
+        VecX out = problem_.products(candidates, residual_);
+        if (options_.rule != CubatureRule::NonNegativeOmp)
+            parallel_for(out.size(), 8, [&](Index k) {
+                const double squared = problem_.norm_squared(candidates[static_cast<std::size_t>(k)]);
+                out[k] = squared > 0.0 ? out[k] / std::sqrt(squared) : 0.0;
+            });
+        const double least = 1e-12 * residual_.norm();
+        return (out.array() > least).select(out, 0.0);
     }
 
-    Index best_of(const std::vector<Index>& candidates) const
+    std::vector<Index> choose(const std::vector<Index>& candidates, Index room)
     {
-        const MatX residual = Eigen::Map<const MatX>(residual_.data(), set_.q.rows(), set_.q.cols());
-        std::vector<double> scores(candidates.size());
-        parallel_for(static_cast<Index>(candidates.size()), 8, [&](Index k) {
-            scores[static_cast<std::size_t>(k)] = score(candidates[static_cast<std::size_t>(k)], residual);
-        });
-        Index best = -1;
-        double best_score = 1e-12 * residual_.norm();
-        for (std::size_t k = 0; k < candidates.size(); ++k)
-            if (scores[k] > best_score || (scores[k] == best_score && best >= 0 && candidates[k] < best)) {
-                best_score = scores[k];
-                best = candidates[k];
+        if (candidates.empty()) return {};
+        const VecX score = scores(candidates);
+        if (options_.rule == CubatureRule::Importance)
+            return draw_by_importance(candidates, score.cwiseAbs2(), std::min(importance_draws, room));
+        Index best = 0;
+        for (Index k = 1; k < score.size(); ++k)
+            if (score[k] > score[best] ||
+                (score[k] == score[best] &&
+                 candidates[static_cast<std::size_t>(k)] < candidates[static_cast<std::size_t>(best)]))
+                best = k;
+        if (!(score[best] > 0.0)) return {};
+        return {candidates[static_cast<std::size_t>(best)]};
+    }
+
+    /// Draws without repetition, each candidate with a probability in proportion to p.
+    std::vector<Index> draw_by_importance(const std::vector<Index>& candidates, VecX p, Index count)
+    {
+        std::vector<Index> out;
+        while (static_cast<Index>(out.size()) < count && p.maxCoeff() > 0.0) {
+            double mark = random_.uniform() * p.sum();
+            Index last = 0; // the sum may be rounded up: then the last that can be drawn is
+            for (Index k = 0; k < p.size(); ++k) {
+                if (!(p[k] > 0.0)) continue;
+                last = k;
+                mark -= p[k];
+                if (mark < 0.0) break;
             }
-        return best;
+            out.push_back(candidates[static_cast<std::size_t>(last)]);
+            p[last] = 0.0;
+        }
+        return out;
     }
 
-    /// The best of a draw; when none helps, of a few more draws, and at last of all tets.
-    Index best_candidate()
+    /// From a draw of candidates; when none helps, from a few more draws, and at last from all tets.
+    std::vector<Index> next_points(Index room)
     {
         for (int attempt = 0; attempt < 4; ++attempt) {
-            const Index best = best_of(draw_candidates());
-            if (best >= 0 || options_.candidates == 0) return best;
+            const std::vector<Index> chosen = choose(draw_candidates(), room);
+            if (!chosen.empty() || options_.candidates == 0) return chosen;
         }
         std::vector<Index> rest;
-        for (const Index slot : pool_)
-            if (std::ranges::find(slots_, slot) == slots_.end() &&
-                std::ranges::find(banned_, slot) == banned_.end())
-                rest.push_back(slot);
-        return best_of(rest);
+        std::ranges::copy_if(pool_, std::back_inserter(rest), [&](Index slot) { return is_free(slot); });
+        return choose(rest, room);
     }
 
     void append(Index slot)
@@ -239,13 +140,13 @@ private:
         const Index n = size();
         if (n == columns_.cols()) {
             const Index capacity = std::max<Index>(64, 2 * n);
-            columns_.conservativeResize(target_.size(), capacity);
+            columns_.conservativeResize(problem_.target().size(), capacity);
             gram_.conservativeResize(capacity, capacity);
-            if (has_held_out()) held_out_columns_.conservativeResize(held_out_.target.size(), capacity);
+            if (problem_.has_held_out())
+                held_out_columns_.conservativeResize(problem_.held_out_rows(), capacity);
         }
-        columns_.col(n) << column_of(model_, U_, slot, set_),
-            volume_scale_ * rest_volume(model_.elements, slot);
-        if (has_held_out()) held_out_columns_.col(n) = column_of(model_, U_, slot, held_out_);
+        columns_.col(n) = problem_.column(slot);
+        if (problem_.has_held_out()) held_out_columns_.col(n) = problem_.held_out_column(slot);
         gram_.col(n).head(n + 1).noalias() = columns_.leftCols(n + 1).transpose() * columns_.col(n);
         gram_.row(n).head(n) = gram_.col(n).head(n).transpose();
         slots_.push_back(slot);
@@ -256,7 +157,7 @@ private:
     void fit_weights()
     {
         const Index n = size();
-        const VecX h = columns_.leftCols(n).transpose() * target_;
+        const VecX h = columns_.leftCols(n).transpose() * problem_.target();
         const VecX before = weights_;
         if (solve_nnls(gram_.topLeftCorner(n, n), h, weights_, nnls_) == NnlsStatus::NotPositiveDefinite)
             weights_ = before; // the new column is spanned already: leave it out
@@ -269,7 +170,7 @@ private:
             if (!(weights_[c] > 0.0)) continue;
             if (c != kept) {
                 columns_.col(kept) = columns_.col(c);
-                if (has_held_out()) held_out_columns_.col(kept) = held_out_columns_.col(c);
+                if (problem_.has_held_out()) held_out_columns_.col(kept) = held_out_columns_.col(c);
                 gram_.col(kept) = gram_.col(c);
                 gram_.row(kept) = gram_.row(c);
                 slots_[static_cast<std::size_t>(kept)] = slots_[static_cast<std::size_t>(c)];
@@ -281,16 +182,13 @@ private:
         weights_.conservativeResize(kept);
     }
 
-    const FemModel& model_;
-    const MatX& U_;
+    const CubatureProblem& problem_;
     const CubatureOptions& options_;
-    TrainingSet set_, held_out_;
     Random random_;
     std::vector<Index> pool_;   ///< slots of all tets, shuffled by the draws
     std::vector<Index> slots_;  ///< chosen
     std::vector<Index> banned_; ///< left at once; until another one stays
-    double volume_row_ = 0.0, volume_scale_ = 0.0;
-    VecX target_, residual_, weights_;
+    VecX residual_, weights_;
     MatX columns_, held_out_columns_, gram_;
     NnlsWork nnls_;
 };
@@ -302,10 +200,6 @@ void require_usable(const CubaturePoses& poses, const CubatureOptions& options)
     if (options.candidates < 0 || options.max_points < 0)
         throw InputError("candidates and max_points must not be negative");
 }
-
-} // namespace
-
-namespace {
 
 /// Tells how far the error has come; it falls about exponentially with the points, so by its logarithm.
 class ErrorProgress {
@@ -330,26 +224,28 @@ private:
     std::int64_t done_ = 0;
 };
 
-} // namespace
-
-TrainedCubature train_cubature(const FemModel& model, const MatX& U, const CubaturePoses& poses,
-                               const CubatureOptions& options, Progress& progress)
+Index point_limit(const CubatureProblem& problem, const CubatureOptions& options)
 {
-    require_usable(poses, options);
-    Trainer trainer(model, U, poses, options);
-    ErrorProgress error_progress(options.tolerance, progress);
-    const Index most = trainer.tet_count();
-    const Index limit = options.max_points > 0 ? std::min(options.max_points, most) : most;
+    const auto most = static_cast<Index>(problem.slots().size());
+    return options.max_points > 0 ? std::min(options.max_points, most) : most;
+}
+
+/// Adds points until the error is small enough.
+TrainedCubature add_until(const CubatureProblem& problem, const CubatureOptions& options,
+                          ErrorProgress& error_progress)
+{
+    Trainer trainer(problem, options);
+    const Index limit = point_limit(problem, options);
     TrainedCubature out;
-    while (trainer.add_point()) {
+    while (trainer.add_points(limit - trainer.size())) {
         const double before = out.training_error;
         out.training_error = trainer.training_error();
         out.held_out_error = trainer.held_out_error();
         out.training_errors.push_back(out.training_error);
-        if (trainer.has_held_out()) out.held_out_errors.push_back(out.held_out_error);
+        if (problem.has_held_out()) out.held_out_errors.push_back(out.held_out_error);
         out.point_counts.push_back(trainer.size());
 
-        const double error = trainer.has_held_out() ? out.held_out_error : out.training_error;
+        const double error = problem.has_held_out() ? out.held_out_error : out.training_error;
         if (error <= options.tolerance) {
             out.status = CubatureStatus::Converged;
             break;
@@ -361,14 +257,86 @@ TrainedCubature train_cubature(const FemModel& model, const MatX& U, const Cubat
         if (out.training_error < 1e-13 && before < 1e-13) break; // only rounding is left to fit
         error_progress.tell(error);
     }
-    progress.end();
     out.cubature = trainer.cubature();
+    return out;
+}
+
+/// Looks for the smallest number of points whose error is small enough: doubles it until it is, then bisects.
+class SizeSearch {
+public:
+    SizeSearch(const CubatureProblem& problem, const CubatureOptions& options, ErrorProgress& progress)
+        : problem_(problem), options_(options), progress_(progress)
+    {
+    }
+
+    TrainedCubature find(Index first)
+    {
+        const Index limit = point_limit(problem_, options_);
+        Index high = std::min(first, limit), low = 0;
+        TrainedCubature out;
+        for (double before = 1.0; error_with(high) > options_.tolerance; high = std::min(2 * high, limit)) {
+            low = high;
+            out.status = high == limit ? CubatureStatus::PointLimit : CubatureStatus::Stalled;
+            const double error = error_with(high);
+            if (high == limit || error > 0.95 * before) return finish(out, high);
+            before = error;
+        }
+        while (high - low > 1 + high / 50) {
+            const Index middle = (low + high) / 2;
+            (error_with(middle) <= options_.tolerance ? high : low) = middle;
+        }
+        out.status = CubatureStatus::Converged;
+        return finish(out, high);
+    }
+
+private:
+    double error_with(Index size)
+    {
+        auto [place, fresh] = tried_.try_emplace(size);
+        if (fresh) place->second = threshold_weights(problem_, size, options_.candidates, options_.seed);
+        const double error =
+            problem_.has_held_out() ? place->second.held_out_error : place->second.training_error;
+        progress_.tell(error);
+        return error;
+    }
+    TrainedCubature finish(TrainedCubature out, Index size) const
+    {
+        for (const auto& [asked, found] : tried_) {
+            out.point_counts.push_back(found.weights.size());
+            out.training_errors.push_back(found.training_error);
+            if (problem_.has_held_out()) out.held_out_errors.push_back(found.held_out_error);
+        }
+        const ThresholdedWeights& chosen = tried_.at(size);
+        out.training_error = chosen.training_error;
+        out.held_out_error = chosen.held_out_error;
+        out.cubature = problem_.cubature(chosen.slots, chosen.weights);
+        return out;
+    }
+
+    const CubatureProblem& problem_;
+    const CubatureOptions& options_;
+    ErrorProgress& progress_;
+    std::map<Index, ThresholdedWeights> tried_;
+};
+
+} // namespace
+
+TrainedCubature train_cubature(const FemModel& model, const MatX& U, const CubaturePoses& poses,
+                               const CubatureOptions& options, Progress& progress)
+{
+    require_usable(poses, options);
+    const CubatureProblem problem(model, U, poses);
+    ErrorProgress error_progress(options.tolerance, progress);
+    TrainedCubature out = options.rule == CubatureRule::HardThresholding
+                              ? SizeSearch(problem, options, error_progress).find(2 * U.cols())
+                              : add_until(problem, options, error_progress);
+    progress.end();
     return out;
 }
 
 double cubature_error(const FemModel& model, const MatX& U, const Cubature& cubature, const MatX& poses)
 {
-    const TrainingSet set = make_training_set(model, U, poses);
+    const ForceTargets set = make_force_targets(model, U, poses);
     const CubatureElastic elastic(model, U, cubature);
     CubatureElastic::Work work;
     ReducedElastic at;
@@ -377,7 +345,7 @@ double cubature_error(const FemModel& model, const MatX& U, const Cubature& cuba
         elastic.evaluate(poses.col(t), at, work);
         error.col(t) -= set.scale[t] * at.gradient;
     }
-    return relative_error(flat(error), set);
+    return set.relative_error(Eigen::Map<const VecX>(error.data(), error.size()));
 }
 
 } // namespace lithe
