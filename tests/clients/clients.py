@@ -21,6 +21,7 @@ class ClientTest(unittest.TestCase):
         cls.folder = pathlib.Path(folder.name)
         subprocess.run([os.environ["LITHE_SAMPLES"], cls.folder], check=True)
         cls.expected = json.loads((cls.folder / "expected.json").read_text())
+        cls.reduced = json.loads((cls.folder / "reduced.json").read_text())  # of reduced.glb
 
     def need(self, program):
         if not shutil.which(program):
@@ -37,9 +38,9 @@ class ClientTest(unittest.TestCase):
         self.assertTrue(findings.exists(), f"{command}\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
         return json.loads(findings.read_text())
 
-    def assert_positions(self, found, body, frame, tolerance):
+    def assert_positions(self, found, body, frame, tolerance, expected=None):
         """The found points are where they should be, in order; what follows behind them are doubles of some."""
-        wanted = self.expected["positions"][str(frame)][body]
+        wanted = (expected or self.expected)["positions"][str(frame)][body]
         self.assertGreaterEqual(len(found), len(wanted))
         worst = max(abs(a - b) for x, y in zip(found, wanted) for a, b in zip(x, y))
         self.assertLessEqual(worst, tolerance, f"{body} at frame {frame}")

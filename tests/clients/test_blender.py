@@ -17,6 +17,12 @@ class Blender(ClientTest):
         self.assertGreater(found["shape_keys"]["torus"], 1)
         self.assertTrue(found["smooth"]["torus"])
 
+    def test_plays_a_body_of_its_own_shapes(self):
+        found = self.run_blender("blender_glb.py", "reduced.glb", self.reduced["fps"], "0,10,29")
+        self.assertEqual(found["shape_keys"], {"reduced": 5})
+        for frame in ("0", "10", "29"):  # single precision, at up to three metres from the origin
+            self.assert_positions(found["positions"][frame]["reduced"], "reduced", frame, 3e-6, self.reduced)
+
     def test_replays_the_point_cache(self):
         for body, name in (("torus", "sample_torus"), ("soft block", "sample_soft_block")):
             found = self.run_blender("blender_pc2.py", f"{name}.obj", f"{name}.pc2", "0,10,29")

@@ -118,6 +118,56 @@ TEST_F(ExportGlb, AFramedBodyOfTwoShapesBecomesExactlyThose)
         EXPECT_LE((glb.positions("framed", f).leftCols(n) - wanted[f]).cwiseAbs().maxCoeff(), 3e-6);
 }
 
+TEST_F(ExportGlb, ABodyOfShapesIsWrittenWithThem)
+{
+    const test::MorphingBall ball;
+    const int frames = 40;
+    ball.play(*make_exporter(folder / "ball.glb"), frames);
+    const GlbReader glb(content(folder / "ball.glb"));
+    const Points& X = ball.shown().surface.vertices;
+    const MatX U = ball.shown().morphs->cast<double>();
+    ASSERT_EQ(glb.target_count("reduced"), 5u);
+
+    // Base and targets are the rest and the shapes, but for the offset and scale that the file tells.
+    const auto& coordinates =
+        glb.json["meshes"][glb.node("reduced")["mesh"].get<std::size_t>()]["extras"]["coordinates"];
+    VecX offset(5), scale(5);
+    for (Index k = 0; k < 5; ++k) {
+        offset[k] = coordinates["offset"][k].get<double>();
+        scale[k] = coordinates["scale"][k].get<double>();
+        const MatX target = glb.accessor(glb.primitive("reduced")["targets"][k]["POSITION"]);
+        EXPECT_LE((target.reshaped() - scale[k] * U.col(k)).cwiseAbs().maxCoeff(), 1e-7);
+    }
+    const MatX base = glb.accessor(glb.primitive("reduced")["attributes"]["POSITION"]);
+    EXPECT_LE((base.reshaped() - X.reshaped() - U * offset).cwiseAbs().maxCoeff(), 2e-7);
+
+    // In every frame the weights are the coordinates and the sum is the surface, up to single precision.
+    const MatX weights = glb.channel("reduced", "weights").reshaped(5, frames);
+    EXPECT_GE(weights.minCoeff(), 0.0);
+    EXPECT_LE(weights.maxCoeff(), 1.0);
+    for (int f = 0; f < frames; ++f) {
+        EXPECT_LE((offset + scale.cwiseProduct(weights.col(f)) - ball.weights(f)).cwiseAbs().maxCoeff(),
+                  1e-7);
+        const Points wanted = surface_in_world(ball.shown(), ball.at(f));
+        ASSERT_LE((glb.positions("reduced", f) - wanted).cwiseAbs().maxCoeff(), 2e-6) << "frame " << f;
+    }
+}
+
+TEST_F(ExportGlb, ABodyOfMoreShapesThanFramesHasNormalsToo)
+{
+    const test::MorphingBall ball(12);
+    ball.play(*make_exporter(folder / "ball.glb"), 4);
+    const GlbReader glb(content(folder / "ball.glb"));
+    ASSERT_EQ(glb.target_count("reduced"), 12u);
+    for (int f = 0; f < 4; ++f) {
+        const TriangleMesh deformed{glb.morphed("reduced", "POSITION", f), ball.shown().surface.triangles};
+        Points found = glb.morphed("reduced", "NORMAL", f);
+        found.colwise().normalize();
+        // Four normals of a vertex, fitted by twelve shapes: only the common scale is in the way.
+        EXPECT_GT(found.cwiseProduct(vertex_normals(deformed)).colwise().sum().minCoeff(), std::cos(0.2));
+    }
+}
+
 TEST_F(ExportGlb, ABodyThatOnlyTumblesNeedsNoShape)
 {
     const Shown body{.name = "stiff", .surface = test::sphere_surface(5)};

@@ -1,3 +1,5 @@
+#include <map>
+
 #include <sys/stat.h>
 
 #include "scene/export_test.hpp"
@@ -21,6 +23,29 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(Formats, Exporter,
                          testing::Values("out.glb", "out.usda", "out.pc2", "out.pvd", "frames", "out.GLB"));
+
+TEST_P(Exporter, WeightsOfMorphsAreWrittenAsThePositionsThatTheyMake)
+{
+    if (fs::path ending = target().extension(); ending == ".glb" || ending == ".GLB")
+        GTEST_SKIP() << "a .glb keeps the morphs";
+    const test::MorphingBall ball;
+    ball.play(*make_exporter(target()), 3);
+    std::map<std::string, std::string> written;
+    for (const std::string& name : names())
+        if (fs::is_regular_file(folder / name)) written[name] = content(folder / name);
+    ASSERT_FALSE(written.empty());
+
+    const auto sink = make_exporter(target());
+    sink->begin({ball.shown()}, test::MorphingBall::fps);
+    for (int f = 0; f < 3; ++f) {
+        Published now = ball.at(f);
+        now.positions = surface_in_frame(ball.shown(), now);
+        now.weights = {};
+        sink->frame({.number = f, .t = f / test::MorphingBall::fps, .bodies = {now}});
+    }
+    sink->finish();
+    for (const auto& [name, bytes] : written) EXPECT_TRUE(content(folder / name) == bytes) << name;
+}
 
 TEST_P(Exporter, WithoutFinishNothingIsLeft)
 {

@@ -94,4 +94,47 @@ private:
     std::vector<int> origin_; ///< of the block's surface vertices among its nodes
 };
 
+/// A ball that tumbles and is the sum of some smooth shapes: what a reduced body publishes.
+class MorphingBall {
+public:
+    static constexpr double fps = 60.0;
+
+    explicit MorphingBall(int shapes = 5, int fineness = 8)
+    {
+        shown_.name = "reduced";
+        shown_.surface = sphere_surface(fineness);
+        const Points& X = shown_.surface.vertices;
+        SurfaceMorphs U(X.size(), shapes);
+        for (Index v = 0; v < X.cols(); ++v)
+            for (int c = 0; c < 3; ++c)
+                for (int k = 0; k < shapes; ++k)
+                    U(3 * v + c, k) = static_cast<float>(std::sin((k + 1) * X(c, v) + 2 * k + c));
+        shown_.morphs = std::make_shared<SurfaceMorphs>(std::move(U));
+    }
+
+    const Shown& shown() const { return shown_; }
+    /// Weights of either sign, far from 1, that begin at rest; the last never moves.
+    VecX weights(int frame) const
+    {
+        VecX q(shown_.morphs->cols());
+        for (int k = 0; k < q.size(); ++k) q[k] = 0.2 / (k + 1) * std::sin((0.3 + 0.1 * k) * frame);
+        q[q.size() - 1] = 0.0;
+        return q;
+    }
+    Published at(int frame) const
+    {
+        return {.frame = {exp_quat({0.0, 0.2 * frame, 0.1 * frame}), {0.1 * frame, 0.0, 1.0}},
+                .weights = weights(frame)};
+    }
+    void play(FrameSink& sink, int frames) const
+    {
+        sink.begin({shown_}, fps);
+        for (int f = 0; f < frames; ++f) sink.frame({.number = f, .t = f / fps, .bodies = {at(f)}});
+        sink.finish();
+    }
+
+private:
+    Shown shown_;
+};
+
 } // namespace lithe::test

@@ -95,6 +95,15 @@ Points3f as_points(const Eigen::VectorXf& flat)
     return flat.reshaped(3, flat.size() / 3);
 }
 
+MatX pseudo_inverse(const MatX& W)
+{
+    const MatX WWt = W * W.transpose();
+    const Eigen::LDLT<MatX> ldlt(WWt);
+    if (ldlt.info() == Eigen::Success && ldlt.rcond() > 1e-12) return ldlt.solve(W).transpose();
+    // A body's own shapes may be more than there are frames, or never move.
+    return W.completeOrthogonalDecomposition().pseudoInverse();
+}
+
 /// What each shape adds to the normals of the base, 3n x r. Normals are no linear function of the weights; this is the best
 /// fit over all frames, per vertex, of
 ///
@@ -103,8 +112,8 @@ Points3f as_points(const Eigen::VectorXf& flat)
 /// where the scale s is free too, since viewers normalise the sum.
 Eigen::MatrixXf normal_targets(const CreasedSurface& creased, const Morphs& morphs, const Points3f& base)
 {
-    const MatX W = morphs.weights.cast<double>(), WWt = W * W.transpose();
-    const MatX fit = WWt.ldlt().solve(W).transpose();       // frames x r: the pseudo-inverse of W
+    const MatX W = morphs.weights.cast<double>();
+    const MatX fit = pseudo_inverse(W);                     // frames x r
     const VecX ones = fit.colwise().sum(),                  // how the weights fit the constant 1,
         left = VecX::Ones(W.cols()) - W.transpose() * ones; // and what they leave of it
     MatX targets = MatX::Zero(base.size(), morphs.count());
@@ -172,8 +181,7 @@ private:
             add_motion(morphs.poses, node);
             add_morphs(body, creased, morphs);
         } else {
-            const Points3f positions =
-                body.deforms() ? body.positions[0] : body.shown.surface.vertices.cast<float>();
+            const Points3f positions = body.positions_in_pose(0);
             add_motion(body.poses, node);
             add_mesh(body, creased, positions, crease_normals(creased, positions));
         }
@@ -244,6 +252,10 @@ private:
         const Eigen::VectorXf first = morphs.weights.col(0);
         mesh["weights"] = std::vector<float>(first.begin(), first.end());
         mesh["extras"]["targetNames"] = std::move(names);
+        if (morphs.scale.size() > 0)
+            mesh["extras"]["coordinates"] = {
+                {"offset", std::vector<double>(morphs.offset.begin(), morphs.offset.end())},
+                {"scale", std::vector<double>(morphs.scale.begin(), morphs.scale.end())}};
         add_channel("weights", morphs.weights.reshaped(1, morphs.weights.size()));
     }
 

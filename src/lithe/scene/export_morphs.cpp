@@ -147,6 +147,23 @@ Morphs with_poses(const RecordedBody& body, std::vector<RigidPose> poses, double
     return morphs;
 }
 
+/// The body's own shapes. A weight that never changes keeps its shape, in the body's units, at 0.
+Morphs own_morphs(const RecordedBody& body)
+{
+    const Points& X = body.shown.surface.vertices;
+    const SurfaceMorphs& U = *body.shown.morphs;
+    MatX q(U.cols(), static_cast<Index>(body.weights.size()));
+    for (Index f = 0; f < q.cols(); ++f) q.col(f) = body.weights[f];
+    Morphs morphs{.poses = body.poses, .base = {}, .targets = {}, .weights = {}};
+    morphs.offset = q.rowwise().minCoeff();
+    morphs.scale = q.rowwise().maxCoeff() - morphs.offset;
+    morphs.scale = (morphs.scale.array() > 0.0).select(morphs.scale, 1.0);
+    morphs.weights = ((q.colwise() - morphs.offset).array().colwise() / morphs.scale.array()).cast<float>();
+    morphs.base = (X.reshaped() + U.cast<double>() * morphs.offset).cast<float>();
+    morphs.targets = U * morphs.scale.cast<float>().asDiagonal();
+    return morphs;
+}
+
 } // namespace
 
 Points3f Morphs::shape(Index frame) const
@@ -157,6 +174,7 @@ Points3f Morphs::shape(Index frame) const
 
 Morphs find_morphs(const RecordedBody& body, double tolerance)
 {
+    if (!body.weights.empty()) return own_morphs(body);
     if (moves(body.poses)) {
         std::vector<RigidPose> none(body.poses.size());
         Morphs morphs = with_poses(body, std::move(none), tolerance);

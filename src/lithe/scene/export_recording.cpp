@@ -14,11 +14,19 @@ bool moves(const std::vector<RigidPose>& poses)
     });
 }
 
+Points3f RecordedBody::positions_in_pose(std::size_t frame) const
+{
+    if (!positions.empty()) return positions[frame];
+    const VecX w = weights.empty() ? VecX() : weights[frame];
+    return surface_in_frame(shown, {.frame = {}, .weights = w}).cast<float>();
+}
+
 Points3f world_positions(const RecordedBody& body, std::size_t frame)
 {
     const RigidPose& pose = body.poses[frame];
     const Mat3 R = pose.rotation.toRotationMatrix();
-    const Points X = body.deforms() ? body.positions[frame].cast<double>() : body.shown.surface.vertices;
+    const Points X =
+        body.deforms() ? body.positions_in_pose(frame).cast<double>() : body.shown.surface.vertices;
     return ((R * X).colwise() + pose.translation).cast<float>();
 }
 
@@ -41,9 +49,15 @@ void RecordingSink::frame(const Frame& frame)
         const Published& now = frame.bodies[b];
         body.poses.push_back(now.frame);
         if (body.shown.rigid || (now.positions.cols() == 0 && now.weights.size() == 0)) continue;
-        body.positions.push_back(surface_in_frame(body.shown, now).cast<float>());
-        LITHE_ASSERT(body.positions.back().cols() == body.vertex_count());
-        LITHE_ASSERT(body.positions.size() == body.poses.size()); // it deforms in all frames or in none
+        if (now.positions.cols() > 0) {
+            LITHE_ASSERT(now.positions.cols() == body.vertex_count());
+            body.positions.push_back(now.positions.cast<float>());
+        } else {
+            LITHE_ASSERT(body.shown.morphs && body.shown.morphs->cols() == now.weights.size());
+            body.weights.push_back(now.weights);
+        }
+        // It deforms in all frames or in none, and always in the same way.
+        LITHE_ASSERT(std::max(body.positions.size(), body.weights.size()) == body.poses.size());
     }
     recording_.numbers.push_back(frame.number);
     recording_.times.push_back(frame.t);

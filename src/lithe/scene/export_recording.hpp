@@ -7,13 +7,14 @@ using Points3f = Eigen::Matrix<float, 3, Eigen::Dynamic>; ///< columns are point
 
 /// What one body did: its pose in every frame, and where its vertices were within it.
 struct RecordedBody {
-    Shown shown;                       ///< without the tets
-    std::vector<RigidPose> poses = {}; ///< one per frame
-    std::vector<Points3f> positions =
-        {}; ///< one per frame, in the pose; empty for a body that only moves rigidly
+    Shown shown;                          ///< without the tets
+    std::vector<RigidPose> poses = {};    ///< one per frame
+    std::vector<Points3f> positions = {}; ///< one per frame, in the pose; or ...
+    std::vector<VecX> weights = {}; ///< ... those of shown.morphs; neither for a body that only moves rigidly
 
-    bool deforms() const { return !positions.empty(); }
+    bool deforms() const { return !positions.empty() || !weights.empty(); }
     Index vertex_count() const { return shown.surface.vertex_count(); }
+    Points3f positions_in_pose(std::size_t frame) const;
 };
 
 /// Whether any pose differs from the first.
