@@ -43,6 +43,8 @@ inline Reduction make_reduction(const TetMesh& mesh, const Material& material, s
     model.contact_stiffness = make_contact_model(out.fem).stiffness;
     model.pinned = !out.pins.empty();
     model.mass_kind = options.mass;
+    model.materials = {
+        {.material = {.kind = MaterialKind::Corotational, .elastic = {1e5, 0.4}}}}; // of our bars
     out.model = std::make_shared<const PreparedModel>(std::move(model));
     return out;
 }
@@ -66,6 +68,16 @@ inline Reduction modal_bar(const Eigen::Vector3i& cells, Index rank, const FemOp
     Progress progress;
     return make_reduction(mesh, Corotational({1e5, 0.4}), pins,
                           linear_modes(system, {.count = rank}, progress).basis.U, options);
+}
+
+/// The tets behind it.
+inline PreparedVolume volume_of(const Reduction& reduction)
+{
+    return {.mesh = reduction.mesh,
+            .pins = reduction.pins,
+            .U = reduction.U,
+            .cubature = all_tets(reduction.fem),
+            .embedding = embed_vertices(reduction.origin, reduction.mesh)};
 }
 
 /// The same body in full space.

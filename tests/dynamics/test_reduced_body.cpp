@@ -240,6 +240,27 @@ TEST(ReducedBody, FeelsLoadsAsTheFullBodyDoes)
     run(PressureLoad{300.0}, 1e-2); // here that of the start of each step, there it follows within it
 }
 
+TEST(ReducedBody, FeelsForcesInReducedCoordinates)
+{
+    const Reduction bar = modal_bar({4, 2, 2}, 10);
+    const Keyframes<double> factor({0.0, 5.0 * h}, {0.5, 2.0});
+    ReducedBodyOptions on_surface, in_q;
+    on_surface.loads.push_back({ForceLoad{{0.0, 3.0, 0.0}}, {30}, {}, factor});
+    Points nodal = Points::Zero(3, bar.fem.vertex_count());
+    nodal(1, bar.origin[30]) = 3.0;
+    in_q.forces.push_back({reduced_force(bar.U, nodal), factor});
+    ReducedBody a(bar.model, on_surface), b(bar.model, in_q);
+    for (int k = 0; k < 6; ++k) {
+        ASSERT_TRUE(a.predict({.t = k * h, .h = h}).solved);
+        ASSERT_TRUE(b.predict({.t = k * h, .h = h}).solved);
+        a.finish();
+        b.finish();
+    }
+    EXPECT_GT(a.state().q.norm(), 1e-4);
+    EXPECT_LT((a.state().q - b.state().q).norm(),
+              1e-6 * a.state().q.norm()); // the surface is in single precision
+}
+
 TEST(ReducedBody, NewmarkStartsWithTheAccelerationOfItsLoads)
 {
     const Reduction bar = complete_bar({3, 1, 1});
@@ -436,6 +457,7 @@ TEST(ReducedBody, RefusesWhatDoesNotFit)
                 HasSubstr("vertex 100000"));
     EXPECT_THAT(refused({.loads = {{.load = ForceLoad{Vec3::UnitX()}, .vertices = {}}}}),
                 HasSubstr("no vertex"));
+    EXPECT_THAT(refused({.forces = {{VecX::Zero(7)}}}), HasSubstr("8 finite numbers"));
     ReducedBody body(bar.model, {});
     StateWriter out;
     ReducedBody other(modal_bar({4, 2, 2}, 5).model, {});

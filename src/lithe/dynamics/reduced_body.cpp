@@ -74,6 +74,10 @@ void require_fits(const PreparedModel& model, const ReducedBodyOptions& options,
         if (std::holds_alternative<ForceLoad>(load.load) && load.vertices.empty())
             throw InputError("body '" + name + "': a force acts on no vertex");
     }
+    for (const ReducedForce& force : options.forces)
+        if (force.force.size() != model.rank() || !force.force.allFinite())
+            throw InputError("body '" + name + "': a reduced force needs " + std::to_string(model.rank()) +
+                             " finite numbers");
     if (options.velocity.size() > 0 && options.velocity.size() != model.rank())
         throw InputError("body '" + name + "': there are " + std::to_string(options.velocity.size()) +
                          " velocities, but " + std::to_string(model.rank()) + " coordinates");
@@ -170,6 +174,8 @@ void ReducedBody::set_force(const StepContext& step)
 {
     const Vec3 gravity = options_.placement.rotation.conjugate() * step.gravity;
     force_.noalias() = prepared().integrals.linear.transpose().lazyProduct(gravity);
+    for (const ReducedForce& force : options_.forces)
+        force_ += force.factor.at(step.t + step.h) * force.force;
     for (std::size_t k = 0; k < loads_.size(); ++k) {
         const TimedLoad& timed = options_.loads[k];
         const double factor = timed.factor.at(step.t + step.h);

@@ -16,6 +16,12 @@ struct ReducedBodyModel {
     DeformationSpheres shown;      ///< few, over the vertices of prepared->shown
 };
 
+/// A force that scales over time, in reduced coordinates: also on nodes that no surface has.
+struct ReducedForce {
+    VecX force; ///< U^T f, in the axes of the frame, r [N]
+    Keyframes<double> factor = 1.0;
+};
+
 /// What is a body's own.
 struct ReducedBodyOptions {
     std::string name = {};          ///< that of the model when empty
@@ -28,6 +34,7 @@ struct ReducedBodyOptions {
     /// On vertices and faces of prepared->touching(). Forces and wind are in world axes. Pressure and wind are those of the
     /// start of a step while it lasts.
     std::vector<TimedLoad> loads = {};
+    std::vector<ReducedForce> forces = {};
     VecX velocity = {}; ///< dq/dt at the start, r; zero when empty
 };
 
