@@ -58,6 +58,8 @@ const char* to_string(BasisKind kind)
         return "snapshots";
     case BasisKind::Shapes:
         return "shapes";
+    case BasisKind::ContactModes:
+        return "contact modes";
     case BasisKind::Union:
         return "union";
     }

@@ -13,6 +13,7 @@ enum class BasisKind {
     ModalDerivatives, ///< how modes change with the deformation
     Snapshots,        ///< principal components of displacements
     Shapes,           ///< displacements as somebody gave them
+    ContactModes,     ///< responses to loads on patches of the surface
     Union             ///< of several
 };
 const char* to_string(BasisKind kind);
