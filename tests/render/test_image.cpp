@@ -7,16 +7,7 @@
 
 #include "lithe/core/error.hpp"
 #include "lithe/core/random.hpp"
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wunused-function"
-#define STB_IMAGE_IMPLEMENTATION
-#define STB_IMAGE_STATIC
-#define STBI_ONLY_PNG
-#include <stb_image.h>
-#pragma GCC diagnostic pop
+#include "render/decode_png.hpp"
 
 namespace lithe {
 namespace {
@@ -26,16 +17,10 @@ TEST(Image, PngDecodesToTheSameBytes)
     Image image = make_image(37, 23);
     Random random(1);
     for (std::uint8_t& byte : image.rgb8) byte = static_cast<std::uint8_t>(random.index(256));
-    const std::string png = encode_png(image);
-    int width = 0, height = 0, channels = 0;
-    stbi_uc* pixels = stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(png.data()),
-                                            static_cast<int>(png.size()), &width, &height, &channels, 0);
-    ASSERT_NE(pixels, nullptr);
-    EXPECT_EQ(width, 37);
-    EXPECT_EQ(height, 23);
-    ASSERT_EQ(channels, 3);
-    EXPECT_TRUE(std::equal(image.rgb8.begin(), image.rgb8.end(), pixels));
-    stbi_image_free(pixels);
+    const Image decoded = test::decode_png(encode_png(image));
+    EXPECT_EQ(decoded.width, 37);
+    EXPECT_EQ(decoded.height, 23);
+    EXPECT_EQ(decoded.rgb8, image.rgb8);
 }
 
 TEST(Image, IsWrittenToNonAsciiNamesAndNotIntoMissingFolders)

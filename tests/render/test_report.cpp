@@ -133,3 +133,26 @@ TEST(Report, AnEmptyReportIsAPage)
 {
     EXPECT_THAT(to_html({.title = "nothing"}), HasSubstr("<h1>nothing</h1>"));
 }
+
+TEST(ReportPlot, MarksEveryValueThatIsDrawn)
+{
+    Plot plot = small_plot({1.0, gap, 3.0, 0.0}, PlotScale::Log);
+    EXPECT_EQ(count_of(to_svg(plot, "p"), "<circle"), 0u);
+    plot.series[0].marks = PlotMarks::Dots;
+    EXPECT_EQ(count_of(to_svg(plot, "p"), "<circle"), 2u);
+}
+
+TEST(Report, GalleriesAndSharesAreEscapedAndInTheData)
+{
+    Report report{.title = "t"};
+    EXPECT_THAT(to_html(report), Not(HasSubstr("\"shares\"")));
+    report.galleries = {{"A & B", {{"one", "png"}, {"<two>", "png"}}}};
+    report.shares = {{"Time", {{"<modes>", "0.5 s", 0.25}, {"rest", "1.5 s", 0.75}}}};
+    const std::string page = to_html(report);
+    EXPECT_THAT(page, HasSubstr("A &amp; B"));
+    EXPECT_THAT(page, HasSubstr("alt=\"&lt;two&gt;\""));
+    EXPECT_EQ(count_of(page, "<figure class=\"picture\">"), 2u);
+    EXPECT_THAT(page, HasSubstr("width:25.00%"));
+    EXPECT_THAT(page, HasSubstr("&lt;modes&gt;"));
+    EXPECT_THAT(page, HasSubstr("\"shares\":[{\"title\":\"Time\""));
+}

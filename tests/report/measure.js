@@ -29,6 +29,12 @@ for (const figure of document.querySelectorAll("figure.plot")) {
     stroke: getComputedStyle(svg.querySelector("path")).stroke, description: svg.querySelector("desc").textContent};
 }
 measured.image = [document.images[0].naturalWidth, document.images[0].complete];
+measured.gallery = [...document.querySelectorAll(".gallery figure")].map((figure) => [
+  figure.innerText, figure.querySelector("img").naturalWidth, figure.getBoundingClientRect().top]);
+measured.shares = [...document.querySelectorAll(".shares tr")].map((row) => [
+  row.innerText, row.querySelector("i").getBoundingClientRect().width / row.querySelector(".bar").clientWidth]);
+measured.dots = document.querySelectorAll(".dots circle").length;
+measured.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
 measured.facts = [...document.querySelectorAll(".facts div")].map((fact) => fact.innerText);
 const result = document.createElement("pre");
 result.id = "measured";

@@ -30,14 +30,15 @@ def measure(page):
     return json.loads(html.unescape(found.group(1)))
 
 
-@unittest.skipUnless(BROWSER, "no Chromium here; tools/bootstrap.sh test installs it")
-class ReportInABrowser(unittest.TestCase):
+class PageTest(unittest.TestCase):
+    """A page that a program writes, with the numbers that it shows."""
+
     @classmethod
-    def setUpClass(cls):
+    def write(cls, program):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.page = pathlib.Path(folder.name) / "report.html"
-        subprocess.run([os.environ["LITHE_WRITE_REPORT"], folder.name], check=True)
+        subprocess.run([program, folder.name], check=True)
         cls.metrics = json.loads((cls.page.parent / "metrics.json").read_text())
         cls.measured = measure(cls.page)
 
@@ -55,6 +56,18 @@ class ReportInABrowser(unittest.TestCase):
             self.assertAlmostEqual(x, x_found, delta=x_tolerance)
             self.assertAlmostEqual(value(y), value(y_found), delta=y_tolerance)
 
+    def assert_self_contained(self):
+        text = self.page.read_text()
+        self.assertNotRegex(text, r"https?://|<link|@import|url\(")
+        self.assertTrue(all(source.startswith("data:") for source in re.findall(r'src="([^"]*)', text)))
+
+
+@unittest.skipUnless(BROWSER, "no Chromium here; tools/bootstrap.sh test installs it")
+class ReportInABrowser(PageTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.write(os.environ["LITHE_WRITE_REPORT"])
+
     def test_finds_the_numbers_in_the_plots(self):
         for name in ("kinetic", "elastic", "gravity", "total"):
             self.assert_curve("Energy", name, log=False)
@@ -71,9 +84,38 @@ class ReportInABrowser(unittest.TestCase):
         self.assertTrue(any("0.12 mm" in fact for fact in self.measured["facts"]))
 
     def test_asks_for_nothing_from_outside(self):
-        text = self.page.read_text()
-        self.assertNotRegex(text, r"https?://|<link|@import|url\(")
-        self.assertTrue(all(source.startswith("data:") for source in re.findall(r'src="([^"]*)', text)))
+        self.assert_self_contained()
+
+
+@unittest.skipUnless(BROWSER, "no Chromium here; tools/bootstrap.sh test installs it")
+class ModelReportInABrowser(PageTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.write(os.environ["LITHE_WRITE_MODEL_REPORT"])
+
+    def test_finds_the_numbers_in_the_plots(self):
+        for title, names in (("Error against cubature points", ("held-out poses", "training poses", "tolerance")),
+                             ("Error against rank", ("held-out poses", "tolerance")),
+                             ("Singular values of the basis", ("kept", "cut off"))):
+            for name in names:
+                with self.subTest(plot=title, curve=name):
+                    self.assert_curve(title, name, log=True)
+        self.assert_curve("Frequencies of the linear modes", "frequency", log=False)
+
+    def test_everything_is_on_the_page(self):
+        self.assertEqual(self.measured["image"], [640, True])
+        captions, widths, tops = zip(*self.measured["gallery"])
+        self.assertEqual(list(captions), [f"shape {k}" for k in range(1, 7)])
+        self.assertEqual(set(widths), {240})
+        self.assertLess(len(set(tops)), 6)  # side by side
+        self.assertEqual(self.measured["dots"], 12 + 20 + 6)  # frequencies, singular values, ranks
+        self.assertEqual([text.split()[0] for text, _ in self.measured["shares"]], ["modes", "poses", "cubature"])
+        for (_, share), wanted in zip(self.measured["shares"], (0.1, 0.3, 0.6)):
+            self.assertAlmostEqual(share, wanted, delta=0.01)
+        self.assertLessEqual(self.measured["overflow"], 0)
+
+    def test_asks_for_nothing_from_outside(self):
+        self.assert_self_contained()
 
 
 @unittest.skipUnless(BROWSER, "no Chromium here; tools/bootstrap.sh test installs it")

@@ -45,6 +45,16 @@ svg path { fill: none; stroke-width: 2; stroke-linejoin: round; stroke-linecap: 
 .s0 { stroke: var(--s0); } .s1 { stroke: var(--s1); stroke-dasharray: 7 4; } .s2 { stroke: var(--s2); stroke-dasharray: 2 4; }
 .s3 { stroke: var(--s3); stroke-dasharray: 10 4 2 4; } .s4 { stroke: var(--s4); stroke-dasharray: 4 3; }
 .s5 { stroke: var(--s5); stroke-dasharray: 12 5; }
+.dots { stroke-dasharray: none; fill: var(--card); stroke-width: 1.6; }
+.gallery { display: grid; grid-template-columns: repeat(auto-fill, minmax(12rem, 1fr)); gap: .8rem; }
+.gallery figure { padding: 0; margin: 0; border: 0; background: none; }
+.gallery img { display: block; width: 100%; height: auto; border-radius: 8px; }
+.gallery figure.picture figcaption { font-size: .875rem; padding: .3rem .1rem 0; text-align: center; }
+.shares td { padding: .28rem 0; border-bottom: 1px solid var(--line); }
+.shares td:first-child { color: var(--soft); white-space: nowrap; padding-right: 1rem; }
+.shares td:last-child { text-align: right; white-space: nowrap; padding-left: 1rem; }
+.bar { width: 100%; }
+.bar i { display: block; height: .6rem; min-width: 2px; border-radius: 3px; background: var(--s1); }
 .cursor { stroke: var(--soft); visibility: hidden; }
 .legend { display: flex; flex-wrap: wrap; gap: .2rem 1.4rem; list-style: none; margin: 0 0 .3rem; padding: 0; }
 .legend li { display: flex; align-items: center; gap: .5rem; }
@@ -122,6 +132,12 @@ std::string data_of(const Report& report)
     for (const ReportFact& fact : report.facts)
         all["facts"].push_back({{"name", fact.name}, {"value", fact.value}});
     for (const Plot& plot : report.plots) all["plots"].push_back(data_of(plot));
+    for (const ReportShares& shares : report.shares) {
+        Json parts = Json::array();
+        for (const ReportShares::Part& part : shares.parts)
+            parts.push_back({{"name", part.name}, {"value", part.value}, {"share", part.share}});
+        all["shares"].push_back({{"title", shares.title}, {"parts", std::move(parts)}});
+    }
     std::string out; // nothing in it may look like the end of the script
     for (const char c : all.dump(-1, ' ', false, Json::error_handler_t::replace))
         out += c == '<' ? "\\u003c" : std::string(1, c);
@@ -143,6 +159,25 @@ std::string picture(const ReportPicture& picture)
     return fmt::format("<figure class=\"picture\"><img src=\"data:image/png;base64,{}\" alt=\"{}\">"
                        "<figcaption>{}</figcaption></figure>\n",
                        io::base64(picture.png), html_text(picture.caption), html_text(picture.caption));
+}
+
+std::string gallery(const ReportGallery& gallery)
+{
+    std::string out =
+        fmt::format("<section><h2>{}</h2>\n<div class=\"gallery\">\n", html_text(gallery.title));
+    for (const ReportPicture& one : gallery.pictures) out += picture(one);
+    return out + "</div></section>\n";
+}
+
+std::string shares_table(const ReportShares& shares)
+{
+    std::string out =
+        fmt::format("<section><h2>{}</h2>\n<table class=\"shares\"><tbody>\n", html_text(shares.title));
+    for (const ReportShares::Part& part : shares.parts)
+        out += fmt::format(
+            "<tr><td>{}</td><td class=\"bar\"><i style=\"width:{:.2f}%\"></i></td><td>{}</td></tr>\n",
+            html_text(part.name), 100.0 * part.share, html_text(part.value));
+    return out + "</tbody></table></section>\n";
 }
 
 std::string legend(const Plot& plot)
@@ -197,7 +232,9 @@ std::string to_html(const Report& report)
         html_text(report.title), style, html_text(report.title), html_text(report.summary));
     for (const ReportPicture& one : report.pictures) out += picture(one);
     out += facts_table(report);
+    for (const ReportGallery& one : report.galleries) out += gallery(one);
     for (std::size_t p = 0; p < report.plots.size(); ++p) out += plot_figure(report.plots[p], p);
+    for (const ReportShares& one : report.shares) out += shares_table(one);
     out += fmt::format("</main>\n<script type=\"application/json\" id=\"report-data\">{}</script>\n"
                        "<script>{}</script>\n</body>\n</html>\n",
                        data_of(report), script);

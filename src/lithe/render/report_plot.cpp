@@ -130,6 +130,16 @@ std::string path_of(const Plot& plot, const PlotSeries& series, const Frame& fra
     return d;
 }
 
+std::string dots_of(const Plot& plot, const PlotSeries& series, const Frame& frame)
+{
+    std::string out;
+    for (std::size_t i = 0; i < series.values.size(); ++i)
+        if (is_drawn(plot.x_values[i], plot.x.scale) && is_drawn(series.values[i], plot.y.scale))
+            out += fmt::format("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"3\"/>",
+                               frame.across(plot.x_values[i]), frame.down(series.values[i]));
+    return out;
+}
+
 /// In words, for those who do not see the curves.
 std::string description(const Plot& plot)
 {
@@ -232,9 +242,12 @@ std::string to_svg(const Plot& plot, const std::string& id)
     out += fmt::format("<text class=\"label\" transform=\"translate(16 {:.0f}) rotate(-90)\" "
                        "text-anchor=\"middle\">{}</text>\n",
                        0.5 * (top + height - bottom), html_text(axis_title(plot.y)));
-    for (std::size_t s = 0; s < plot.series.size(); ++s)
+    for (std::size_t s = 0; s < plot.series.size(); ++s) {
         out += fmt::format("<path class=\"s{}\" data-series=\"{}\" d=\"{}\"/>\n", s % 6,
                            html_text(plot.series[s].name), path_of(plot, plot.series[s], frame));
+        if (plot.series[s].marks == PlotMarks::Dots)
+            out += fmt::format("<g class=\"s{} dots\">{}</g>\n", s % 6, dots_of(plot, plot.series[s], frame));
+    }
     out += fmt::format("<line class=\"cursor\" y1=\"{:.0f}\" y2=\"{:.0f}\"/>\n", top, height - bottom);
     return out + "</svg>\n";
 }

@@ -24,7 +24,7 @@ struct AxisRange {
 enum class AxisEnds { AsTheyAre, Round };
 AxisRange axis_range(const std::vector<double>& values, PlotScale scale, AxisEnds ends);
 
-/// The plot as an SVG element: axes with ticks, and a path per series. `id` makes the ids in it differ from those of
+/// The plot as an SVG element: axes with ticks, and a path per series, with its marks. `id` makes the ids in it differ from those of
 /// other plots on the page. Ticks carry their value (data-value), paths their series (data-series).
 std::string to_svg(const Plot& plot, const std::string& id);
 

@@ -1,0 +1,233 @@
+#include "lithe/render/model_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "lithe/core/error.hpp"
+#include "lithe/geometry/shapes.hpp"
+#include "lithe/render/legend.hpp"
+#include "lithe/render/render.hpp"
+
+namespace lithe {
+namespace {
+
+constexpr double shape_share = 0.12;  ///< largest displacement in a picture, of the surface's diagonal
+constexpr double point_share = 0.008; ///< radius of the heaviest point, likewise
+
+void require_same_length(const char* what, std::size_t a, std::size_t b)
+{
+    if (a != b) throw InputError(fmt::format("report: {} values for {} {}", b, a, what));
+}
+
+std::vector<double> numbers(const VecX& values)
+{
+    return {values.begin(), values.end()};
+}
+
+std::vector<double> counting(std::size_t count)
+{
+    std::vector<double> all(count);
+    std::iota(all.begin(), all.end(), 1.0);
+    return all;
+}
+
+// ---- plots
+
+void add_tolerance(const ModelReport& model, Plot& plot)
+{
+    if (model.tolerance <= 0.0) return;
+    plot.series.push_back({"tolerance", std::vector<double>(plot.x_values.size(), model.tolerance)});
+}
+
+void add_spectrum(const ModelReport& model, Report& report)
+{
+    if (model.frequencies.size() > 0)
+        report.plots.push_back({"Frequencies of the linear modes",
+                                {"mode"},
+                                {"frequency", "Hz"},
+                                counting(static_cast<std::size_t>(model.frequencies.size())),
+                                {{"frequency", numbers(model.frequencies), PlotMarks::Dots}}});
+    const Index count = model.singular_values.size();
+    if (count == 0) return;
+    std::vector<double> kept = numbers(model.singular_values), cut = kept;
+    for (Index k = 0; k < count; ++k) (k < model.rank ? cut : kept)[static_cast<std::size_t>(k)] = NAN;
+    report.plots.push_back(
+        {"Singular values of the basis",
+         {"direction"},
+         {"singular value, relative to the first", "", PlotScale::Log},
+         counting(static_cast<std::size_t>(count)),
+         {{"kept", std::move(kept), PlotMarks::Dots}, {"cut off", std::move(cut), PlotMarks::Dots}}});
+    for (PlotSeries& series : report.plots.back().series)
+        for (double& value : series.values) value /= model.singular_values[0];
+}
+
+/// The same with rising x: training drops points again that it does not need.
+Plot sorted(const Plot& plot)
+{
+    std::vector<std::size_t> order(plot.x_values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return plot.x_values[i]; });
+    Plot out = plot;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        out.x_values[i] = plot.x_values[order[i]];
+        for (std::size_t s = 0; s < plot.series.size(); ++s)
+            out.series[s].values[i] = plot.series[s].values[order[i]];
+    }
+    return out;
+}
+
+void add_error_curves(const ModelReport& model, Report& report)
+{
+    require_same_length("point counts", model.point_counts.size(), model.held_out_errors.size());
+    require_same_length("point counts", model.point_counts.size(), model.training_errors.size());
+    require_same_length("ranks", model.ranks.size(), model.rank_errors.size());
+    if (!model.ranks.empty()) {
+        Plot plot{"Error against rank",
+                  {"rank"},
+                  {"relative error", "", PlotScale::Log},
+                  model.ranks,
+                  {{"held-out poses", model.rank_errors, PlotMarks::Dots}}};
+        add_tolerance(model, plot);
+        report.plots.push_back(std::move(plot));
+    }
+    if (model.point_counts.empty()) return;
+    Plot plot{"Error against cubature points",
+              {"points"},
+              {"relative error of the force", "", PlotScale::Log},
+              model.point_counts,
+              {{"held-out poses", model.held_out_errors}, {"training poses", model.training_errors}}};
+    add_tolerance(model, plot);
+    report.plots.push_back(sorted(plot));
+}
+
+void add_times(const ModelReport& model, Report& report)
+{
+    double total = 0.0;
+    for (const ModelReport::Stage& stage : model.stages) total += stage.seconds;
+    if (total <= 0.0) return;
+    ReportShares shares{fmt::format("Time to prepare: {:.3g} s", total), {}};
+    for (const ModelReport::Stage& stage : model.stages)
+        shares.parts.push_back({stage.name, fmt::format("{:.3g} s", stage.seconds), stage.seconds / total});
+    report.shares.push_back(std::move(shares));
+}
+
+// ---- pictures
+
+double size_of(const ModelReport& model)
+{
+    return bounds(model.surface.vertices).diagonal().norm();
+}
+
+RenderOptions picture_options(int width, int height, int samples)
+{
+    return {.width = width, .height = height, .samples = samples, .ground = Ground::None};
+}
+
+/// A small ball at every point, coloured by its weight.
+RenderSurface point_balls(const ModelReport& model)
+{
+    const double radius = point_share * size_of(model), heaviest = model.weights.maxCoeff();
+    const TriangleMesh ball = make_sphere(1.0, 0.5);
+    const Index n = ball.vertex_count(), m = ball.triangle_count(), count = model.points.cols();
+    TriangleMesh all{Points(3, n * count), Triangles(3, m * count)};
+    VecX values(n * count);
+    for (Index k = 0; k < count; ++k) {
+        const double share = model.weights[k] / heaviest;
+        all.vertices.middleCols(n * k, n) =
+            (radius * (0.6 + 0.4 * std::cbrt(share)) * ball.vertices).colwise() + model.points.col(k);
+        all.triangles.middleCols(m * k, m) = ball.triangles.array() + static_cast<int>(n * k);
+        values.segment(n * k, n).setConstant(share);
+    }
+    RenderSurface surface = make_surface(all, {});
+    surface.map_values = std::move(values);
+    return surface;
+}
+
+/// One picture over another. Drawn on black and on white, the upper one tells how much of what lies behind it shows: what
+/// the two differ by.
+void lay_over(const Image& on_black, const Image& on_white, Image& below)
+{
+    for (std::size_t i = 0; i < below.rgb8.size(); ++i) {
+        const int through = std::max(on_white.rgb8[i] - on_black.rgb8[i], 0);
+        const int value = on_black.rgb8[i] + (through * below.rgb8[i] + 127) / 255;
+        below.rgb8[i] = static_cast<std::uint8_t>(std::min(value, 255));
+    }
+}
+
+/// All points, also those inside: the pale surface, and the balls as if it were glass.
+void add_points_picture(const ModelReport& model, const ModelReportOptions& options, Report& report,
+                        Progress& progress)
+{
+    const Index count = model.points.cols();
+    if (count == 0 || model.surface.triangle_count() == 0) return;
+    require_same_length("points", static_cast<std::size_t>(count),
+                        static_cast<std::size_t>(model.weights.size()));
+    const double aspect = static_cast<double>(options.width) / options.height;
+    const Camera camera = frame_content(model.surface.vertices, {.aspect = aspect, .margin = 0.15});
+    RenderOptions how = picture_options(options.width, options.height, options.samples);
+    TriangleMesh ghost = model.surface;
+    ghost.fields.clear();
+    Image picture = render({{make_surface(ghost, {.color = {0.80, 0.82, 0.85}})}}, camera, how, progress);
+    how.content = bounds(model.surface.vertices);
+    const RenderScene balls{{point_balls(model)}};
+    how.background = {Vec3::Zero(), Vec3::Zero()};
+    const Image on_black = render(balls, camera, how, progress);
+    how.background = {Vec3::Ones(), Vec3::Ones()};
+    lay_over(on_black, render(balls, camera, how, progress), picture);
+    draw_legend(picture, {"weight", 0.0, model.weights.maxCoeff()});
+    report.pictures.push_back(
+        {fmt::format("The {} cubature points, seen through the surface; larger and lighter with their weight",
+                     count),
+         encode_png(picture)});
+}
+
+TriangleMesh deformed(const ModelReport& model, const ModelReport::Shape& shape)
+{
+    const double largest = shape.displacement.colwise().norm().maxCoeff();
+    const double scale = largest > 0.0 ? shape_share * size_of(model) / largest : 0.0;
+    return {model.surface.vertices + scale * shape.displacement, model.surface.triangles};
+}
+
+/// All from one place, so that they can be compared.
+void add_shapes(const ModelReport& model, const ModelReportOptions& options, Report& report,
+                Progress& progress)
+{
+    if (model.shapes.empty() || model.surface.triangle_count() == 0) return;
+    const Index n = model.surface.vertex_count();
+    Points all(3, n * static_cast<Index>(model.shapes.size()));
+    for (std::size_t k = 0; k < model.shapes.size(); ++k) {
+        require_same_length("vertices", static_cast<std::size_t>(n),
+                            static_cast<std::size_t>(model.shapes[k].displacement.cols()));
+        all.middleCols(n * static_cast<Index>(k), n) = deformed(model, model.shapes[k]).vertices;
+    }
+    const double aspect = static_cast<double>(options.shape_width) / options.shape_height;
+    const Camera camera = frame_content(all, {.aspect = aspect, .margin = 0.05});
+    const RenderOptions how = picture_options(options.shape_width, options.shape_height, options.samples);
+    ReportGallery gallery{"First shapes of the basis, coloured by how far they move", {}};
+    for (const ModelReport::Shape& shape : model.shapes) {
+        RenderSurface surface = make_surface(deformed(model, shape), {});
+        surface.map_values = shape.displacement.colwise().norm().transpose();
+        surface.map_values /= std::max(surface.map_values.maxCoeff(), 1e-300);
+        gallery.pictures.push_back({shape.caption, encode_png(render({{surface}}, camera, how, progress))});
+    }
+    report.galleries.push_back(std::move(gallery));
+}
+
+} // namespace
+
+Report make_report(const ModelReport& model, const ModelReportOptions& options, Progress& progress)
+{
+    Report report{.title = model.title, .summary = model.summary};
+    report.facts = model.facts;
+    add_spectrum(model, report);
+    add_error_curves(model, report);
+    add_times(model, report);
+    add_points_picture(model, options, report, progress);
+    add_shapes(model, options, report, progress);
+    return report;
+}
+
+} // namespace lithe
