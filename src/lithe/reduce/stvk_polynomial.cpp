@@ -13,30 +13,25 @@
 namespace lithe {
 namespace {
 
-/// A triangle of entries (k, l), l <= k <= last, is stored as tiles m = 0, 1, ..: rows k = 4 m .. 4 m + 3 of
-/// 4 (m + 1) entries each, zeros where l > k or k > last.
-constexpr Index tile_width(Index m)
+/// A triangle of entries (k, l), l <= k <= last, is stored as strips m = 0, 1, .. of four rows k = 4 m .. 4 m + 3, and a
+/// strip as tiles of 4 x 4 from left to right, row after row: the order in which it is read. Zeros where l > k or
+/// k > last.
+constexpr Index tile_size = 16;
+constexpr Index strip_width(Index m)
 {
     return 4 * (m + 1);
 }
-constexpr Index tile_start(Index m)
+constexpr Index strip_start(Index m)
 {
     return 8 * m * (m + 1);
 }
 constexpr Index triangle_size(Index last)
 {
-    return tile_start(last / 4 + 1);
+    return strip_start(last / 4 + 1);
 }
 constexpr Index place(Index k, Index l)
 {
-    return tile_start(k / 4) + k % 4 * tile_width(k / 4) + l;
-}
-
-double* append_triangle(std::vector<double>& entries, Index last)
-{
-    const std::size_t size = entries.size();
-    entries.resize(size + static_cast<std::size_t>(triangle_size(last)), 0.0);
-    return entries.data() + size;
+    return strip_start(k / 4) + l / 4 * tile_size + k % 4 * 4 + l % 4;
 }
 
 constexpr Index cubic_size(Index r)
@@ -190,98 +185,135 @@ StvkPolynomial::Data project_energy(const FemModel& model, const MatX& U, Progre
     return coefficients(H, r);
 }
 
-/// A triangle of tiles A, whose rows are k <= last, added to W, and times q from both sides:
-///
-///   W += c A,   y = (A + A^T) q
+/// Room for numbers of the rank in whole tiles.
+struct Padded {
+    alignas(32) double at[StvkPolynomial::largest_rank];
+};
+static_assert(StvkPolynomial::largest_rank % 4 == 0);
+
+/// Strip m of A added to W, and times q from both sides:  W += c A,  y += (A + A^T) q.
+inline void add_strip(const double* A, Index m, const double* q, Lanes4 c, double* W, double* y)
+{
+    Lanes4 dot[4] = {Lanes4(0.0), Lanes4(0.0), Lanes4(0.0), Lanes4(0.0)};
+    const Lanes4 q_k[4] = {Lanes4(q[4 * m]), Lanes4(q[4 * m + 1]), Lanes4(q[4 * m + 2]),
+                           Lanes4(q[4 * m + 3])};
+    for (Index l = 0; l < strip_width(m); l += 4, A += tile_size, W += tile_size) {
+        const Lanes4 q_l = Lanes4::load(q + l);
+        Lanes4 sum = Lanes4::load(y + l);
+        for (int s = 0; s < 4; ++s) {
+            const Lanes4 a = Lanes4::load(A + 4 * s);
+            fma(c, a, Lanes4::load(W + 4 * s)).store(W + 4 * s);
+            dot[s] = fma(a, q_l, dot[s]);
+            sum = fma(a, q_k[s], sum);
+        }
+        sum.store(y + l);
+    }
+    (Lanes4::load(y + 4 * m) + sums_of(dot)).store(y + 4 * m);
+}
+
+/// The same for all rows up to `last`; y is set.
 inline void add_triangle(const double* A, Index last, const double* q, double c, double* W, double* y)
 {
     const Lanes4 factor(c);
     for (Index m = 0; m <= last / 4; ++m) {
-        const Index width = tile_width(m);
-        Lanes4 dot[4] = {Lanes4(0.0), Lanes4(0.0), Lanes4(0.0), Lanes4(0.0)};
-        const Lanes4 q_k[4] = {Lanes4(q[4 * m]), Lanes4(q[4 * m + 1]), Lanes4(q[4 * m + 2]),
-                               Lanes4(q[4 * m + 3])};
         Lanes4(0.0).store(y + 4 * m);
-        for (Index l = 0; l < width; l += 4) {
-            const Lanes4 q_l = Lanes4::load(q + l);
-            Lanes4 sum = Lanes4::load(y + l);
-            for (int s = 0; s < 4; ++s) {
-                const Lanes4 a = Lanes4::load(A + s * width + l);
-                double* const w = W + s * width + l;
-                fma(factor, a, Lanes4::load(w)).store(w);
-                dot[s] = fma(a, q_l, dot[s]);
-                sum = fma(a, q_k[s], sum);
-            }
-            sum.store(y + l);
-        }
-        (Lanes4::load(y + 4 * m) + sums_of(dot)).store(y + 4 * m);
-        A += 4 * width;
-        W += 4 * width;
+        add_strip(A + strip_start(m), m, q, factor, W + strip_start(m), y);
     }
 }
 
-/// y += c x of `count` entries, a multiple of four.
-inline void add_scaled(Index count, double c, const double* x, double* y)
-{
-    const Lanes4 factor(c);
-    for (Index l = 0; l < count; l += 4) fma(factor, Lanes4::load(x + l), Lanes4::load(y + l)).store(y + l);
-}
-
-inline double dot(Index count, const double* x, const double* y)
-{
-    Lanes4 sum(0.0);
-    for (Index l = 0; l < count; l += 4) sum = fma(Lanes4::load(x + l), Lanes4::load(y + l), sum);
-    return sum_of(sum);
-}
-
-/// Numbers of the rank, padded with zeros to whole tiles, on the stack.
-struct Padded {
-    alignas(32) double at[StvkPolynomial::largest_rank] = {};
-};
-static_assert(StvkPolynomial::largest_rank % 4 == 0);
-
 /// W + W^T is the Hessian of a sum of monomials when W takes, for every pair of its factors, the derivative by both. For
-/// all monomials q_i q_j q_k of one i this is
+/// all monomials q_i q_j q_k of one i this is, with y = (c_i + c_i^T) q,
 ///
-///   W_jk += q_i c_ijk,   W_ij += sum_k c_ijk q_k,   W_ik += sum_j c_ijk q_j.
+///   W_jk += q_i c_ijk,   W_i. += y.
 void add_cubic(const double* c, Index r, const double* q, double* W)
 {
     Padded y;
     for (Index i = 0; i < r; ++i) {
         add_triangle(c, i, q, q[i], W, y.at);
-        add_scaled(tile_width(i / 4), 1.0, y.at, W + place(i, 0));
+        for (Index l = 0; l <= i; l += 4) {
+            double* const W_il = W + place(i, l);
+            (Lanes4::load(W_il) + Lanes4::load(y.at + l)).store(W_il);
+        }
         c += triangle_size(i);
     }
+}
+
+/// Of one (i, j):  row += q_j y,  W_j. += q_i y,  and q.y in four parts.
+inline Lanes4 share_out(const double* y, Index j, double q_i, const double* q, double* row, double* W)
+{
+    const Lanes4 factor_i(q_i), factor_j(q[j]);
+    double* W_jl = W + place(j, 0);
+    Lanes4 sum(0.0);
+    for (Index l = 0; l <= j; l += 4, W_jl += tile_size) {
+        const Lanes4 y_l = Lanes4::load(y + l);
+        fma(factor_j, y_l, Lanes4::load(row + l)).store(row + l);
+        fma(factor_i, y_l, Lanes4::load(W_jl)).store(W_jl);
+        sum = fma(Lanes4::load(q + l), y_l, sum);
+    }
+    return sum;
 }
 
 /// The same for q_i q_j q_k q_l of one (i, j), with y = (t_ij + t_ij^T) q:
 ///
 ///   W_kl += q_i q_j t_ijkl,   W_i. += q_j y,   W_j. += q_i y,   W_ij += q.y/2.
+///
+/// Row i waits outside of W until all j are done: a number that is stored alone and read in a vector costs a stall.
 void add_quartic(const double* t, Index r, const double* q, double* W)
 {
-    Padded y;
-    for (Index i = 0; i < r; ++i)
+    Padded y, row;
+    Lanes4 q_dot_y[StvkPolynomial::largest_rank];
+    for (Index i = 0; i < r; ++i) {
+        for (Index l = 0; l <= i; l += 4) Lanes4(0.0).store(row.at + l);
         for (Index j = 0; j <= i; ++j) {
             add_triangle(t, j, q, q[i] * q[j], W, y.at);
-            const Index width = tile_width(j / 4);
-            add_scaled(width, q[j], y.at, W + place(i, 0));
-            add_scaled(width, q[i], y.at, W + place(j, 0));
-            W[place(i, j)] += 0.5 * dot(width, q, y.at);
+            q_dot_y[j] = share_out(y.at, j, q[i], q, row.at, W);
             t += triangle_size(j);
         }
+        for (Index j = i + 1; j % 4 != 0; ++j) q_dot_y[j] = Lanes4(0.0);
+        for (Index j = 0; j <= i; j += 4) {
+            double* const W_ij = W + place(i, j);
+            const Lanes4 sum = fma(Lanes4(0.5), sums_of(q_dot_y + j), Lanes4::load(row.at + j));
+            (Lanes4::load(W_ij) + sum).store(W_ij);
+        }
+    }
 }
 
-/// A += W + W^T
-void add_symmetric(const double* W, MatX& A)
+/// A += W + W^T + V + V^T, whole.
+void add_symmetric(const double* W, const double* V, MatX& A)
 {
     for (Index i = 0; i < A.cols(); ++i) {
-        const double* row = W + place(i, 0);
-        for (Index l = 0; l < i; ++l) {
-            A(l, i) += row[l];
-            A(i, l) += row[l];
-        }
-        A(i, i) += 2.0 * row[i];
+        for (Index l = 0; l < i; ++l) A(i, l) = A(l, i) += W[place(i, l)] + V[place(i, l)];
+        A(i, i) += 2.0 * (W[place(i, i)] + V[place(i, i)]);
     }
+}
+
+/// Calls for every coefficient, in the order of the data, with its place in the tiles.
+template <class Cubic, class Quartic>
+void for_each_coefficient(Index r, const Cubic& cubic, const Quartic& quartic)
+{
+    Index c_i = 0, t_ij = 0; // where the triangles begin
+    for (Index i = 0; i < r; c_i += triangle_size(i), ++i)
+        for (Index j = 0; j <= i; t_ij += triangle_size(j), ++j)
+            for (Index k = 0; k <= j; ++k) {
+                cubic(static_cast<std::size_t>(c_i + place(j, k)));
+                for (Index l = 0; l <= k; ++l) quartic(static_cast<std::size_t>(t_ij + place(k, l)));
+            }
+}
+
+void require_fitting(const StvkPolynomial::Data& data)
+{
+    const Index r = data.linear.rows();
+    require_rank(r);
+    if (data.linear.cols() != r || static_cast<Index>(data.cubic.size()) != cubic_size(r) ||
+        static_cast<Index>(data.quartic.size()) != quartic_size(r))
+        throw InputError("the polynomials of rank " + std::to_string(r) + " need " +
+                         std::to_string(cubic_size(r)) + " cubic and " + std::to_string(quartic_size(r)) +
+                         " quartic coefficients; there are " + std::to_string(data.cubic.size()) + " and " +
+                         std::to_string(data.quartic.size()));
+    const auto finite = [](double c) { return std::isfinite(c); };
+    if (!data.linear.allFinite() || !std::ranges::all_of(data.cubic, finite) ||
+        !std::ranges::all_of(data.quartic, finite))
+        throw InputError("the polynomials have a coefficient that is not finite");
 }
 
 } // namespace
@@ -293,30 +325,19 @@ StvkPolynomial::StvkPolynomial(const FemModel& model, const MatX& U, Progress& p
 
 StvkPolynomial::StvkPolynomial(const Data& data) : linear_(data.linear)
 {
+    require_fitting(data);
     const Index r = rank();
-    require_rank(r);
-    if (linear_.cols() != r || static_cast<Index>(data.cubic.size()) != cubic_size(r) ||
-        static_cast<Index>(data.quartic.size()) != quartic_size(r))
-        throw InputError("the polynomials of rank " + std::to_string(r) + " need " +
-                         std::to_string(cubic_size(r)) + " cubic and " + std::to_string(quartic_size(r)) +
-                         " quartic coefficients; there are " + std::to_string(data.cubic.size()) + " and " +
-                         std::to_string(data.quartic.size()));
-    const auto finite = [](double c) { return std::isfinite(c); };
-    if (!linear_.allFinite() || !std::ranges::all_of(data.cubic, finite) ||
-        !std::ranges::all_of(data.quartic, finite))
-        throw InputError("the polynomials have a coefficient that is not finite");
-
-    auto c = data.cubic.begin(), t = data.quartic.begin();
+    Index cubic_room = 0, quartic_room = 0;
     for (Index i = 0; i < r; ++i) {
-        double* const c_i = append_triangle(cubic_, i);
-        for (Index j = 0; j <= i; ++j) {
-            double* const t_ij = append_triangle(quartic_, j);
-            for (Index k = 0; k <= j; ++k) {
-                c_i[place(j, k)] = *c++;
-                for (Index l = 0; l <= k; ++l) t_ij[place(k, l)] = *t++;
-            }
-        }
+        cubic_room += triangle_size(i);
+        quartic_room += (r - i) * triangle_size(i); // as t_ji, j = i .. r - 1
     }
+    cubic_.assign(static_cast<std::size_t>(cubic_room), 0.0);
+    quartic_.assign(static_cast<std::size_t>(quartic_room), 0.0);
+    auto c = data.cubic.begin(), t = data.quartic.begin();
+    for_each_coefficient(
+        r, [&](std::size_t place) { cubic_[place] = *c++; },
+        [&](std::size_t place) { quartic_[place] = *t++; });
 }
 
 StvkPolynomial::Data StvkPolynomial::data() const
@@ -325,13 +346,9 @@ StvkPolynomial::Data StvkPolynomial::data() const
     Data data{.linear = linear_, .cubic = {}, .quartic = {}};
     data.cubic.reserve(static_cast<std::size_t>(cubic_size(r)));
     data.quartic.reserve(static_cast<std::size_t>(quartic_size(r)));
-    const double *c = cubic_.data(), *t = quartic_.data();
-    for (Index i = 0; i < r; c += triangle_size(i), ++i)
-        for (Index j = 0; j <= i; t += triangle_size(j), ++j)
-            for (Index k = 0; k <= j; ++k) {
-                data.cubic.push_back(c[place(j, k)]);
-                for (Index l = 0; l <= k; ++l) data.quartic.push_back(t[place(k, l)]);
-            }
+    for_each_coefficient(
+        r, [&](std::size_t place) { data.cubic.push_back(cubic_[place]); },
+        [&](std::size_t place) { data.quartic.push_back(quartic_[place]); });
     return data;
 }
 
@@ -340,16 +357,15 @@ void StvkPolynomial::evaluate(const VecX& q, ReducedElastic& out, Work& work) co
     const Index r = rank();
     LITHE_ASSERT(q.size() == r);
     Padded q_padded, y;
-    std::copy(q.begin(), q.end(), q_padded.at);
+    std::fill(std::copy(q.begin(), q.end(), q_padded.at), q_padded.at + strip_width((r - 1) / 4), 0.0);
 
     out.stiffness = linear_;
     out.gradient.noalias() = linear_ * q;
     out.energy = 0.5 * out.gradient.dot(q);
     // What a part of degree n has for a Hessian K, has K q/(n - 1) for a gradient g, and q.g/n for an energy.
-    const auto add_part = [&](std::vector<double>& W, const double* coefficients, auto add, int degree) {
+    const auto add_part = [&](Aligned& W, const double* coefficients, auto add, int degree) {
         W.assign(static_cast<std::size_t>(triangle_size(r - 1)), 0.0);
         add(coefficients, r, q_padded.at, W.data());
-        add_symmetric(W.data(), out.stiffness);
         add_triangle(W.data(), r - 1, q_padded.at, 0.0, W.data(), y.at);
         const Eigen::Map<const VecX> product(y.at, r);
         out.gradient += product / (degree - 1);
@@ -357,6 +373,7 @@ void StvkPolynomial::evaluate(const VecX& q, ReducedElastic& out, Work& work) co
     };
     add_part(work.from_cubic, cubic_.data(), add_cubic, 3);
     add_part(work.from_quartic, quartic_.data(), add_quartic, 4);
+    add_symmetric(work.from_cubic.data(), work.from_quartic.data(), out.stiffness);
 }
 
 } // namespace lithe

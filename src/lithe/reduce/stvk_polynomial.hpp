@@ -32,16 +32,19 @@ public:
     const MatX& rest_stiffness() const { return linear_; }
     Data data() const;
 
+    /// Vectors of four must not lie across cache lines: that would double the time.
+    using Aligned = std::vector<double, Eigen::aligned_allocator<double>>;
+
     /// Buffers, sized on first use.
     struct Work {
-        std::vector<double> from_cubic, from_quartic; ///< half of their Hessians, laid out in tiles
+        Aligned from_cubic, from_quartic; ///< half of their Hessians, laid out in tiles
     };
     void evaluate(const VecX& q, ReducedElastic& out, Work& work) const;
 
 private:
-    MatX linear_;                 ///< K, r x r
-    std::vector<double> cubic_;   ///< c: for each i the tiles of (j, k)
-    std::vector<double> quartic_; ///< t: for each (i, j) the tiles of (k, l)
+    MatX linear_;     ///< K, r x r
+    Aligned cubic_;   ///< c: for each i the tiles of (j, k)
+    Aligned quartic_; ///< t: for each (i, j) the tiles of (k, l)
 };
 
 } // namespace lithe
