@@ -11,7 +11,7 @@ namespace lithe {
 namespace {
 
 /// Small leaves look at fewer samples, large ones at fewer spheres; a sphere costs as much as a sample.
-constexpr Index samples_per_leaf = 16;
+constexpr Index samples_per_leaf = 8;
 /// Samples this share of the body's size away from an obstacle are looked at anyway: asking again costs more.
 constexpr double least_margin = 1.0 / 200.0;
 /// Rows of the stiffness that are multiplied at once.

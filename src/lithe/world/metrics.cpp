@@ -63,21 +63,26 @@ Json summary_json(const RunMetrics& metrics)
 {
     const RunSummary sum = summarise(metrics);
     const MomentumDrift drift = momentum_drift(metrics);
-    return {{"state_hash", hash_text(metrics.state_hash)},
-            {"frames", metrics.frames},
-            {"steps", metrics.steps.size()},
-            {"halved_steps", metrics.halved_steps},
-            {"seconds", metrics.seconds},
-            {"frames_per_second", metrics.seconds > 0.0 ? metrics.frames / metrics.seconds : 0.0},
-            {"stage_seconds", stage_json(metrics.stages, sum.stage_seconds)},
-            {"threads", metrics.threads},
-            {"peak_memory_bytes", peak_memory_bytes()},
-            {"iterations", sum.iterations},
-            {"max_contacts", sum.max_contacts},
-            {"max_penetration", sum.max_penetration},
-            {"linear_momentum_drift", drift.linear},
-            {"angular_momentum_drift", drift.angular},
-            {"energy", energy_json(metrics)}};
+    Json out = {{"state_hash", hash_text(metrics.state_hash)},
+                {"frames", metrics.frames},
+                {"steps", metrics.steps.size()},
+                {"halved_steps", metrics.halved_steps},
+                {"seconds", metrics.seconds},
+                {"frames_per_second", metrics.seconds > 0.0 ? metrics.frames / metrics.seconds : 0.0},
+                {"stage_seconds", stage_json(metrics.stages, sum.stage_seconds)},
+                {"threads", metrics.threads},
+                {"peak_memory_bytes", peak_memory_bytes()},
+                {"iterations", sum.iterations},
+                {"max_contacts", sum.max_contacts},
+                {"max_penetration", sum.max_penetration},
+                {"linear_momentum_drift", drift.linear},
+                {"angular_momentum_drift", drift.angular},
+                {"energy", energy_json(metrics)}};
+    if (const auto& compared = metrics.comparison) {
+        out["relative_error"] = {{"max", compared->max_error}, {"mean", compared->mean_error}};
+        out["speed_ratio"] = compared->speed_ratio;
+    }
+    return out;
 }
 
 } // namespace

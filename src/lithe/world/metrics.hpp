@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,12 @@ struct StepMetrics {
     Mechanics mechanics; ///< at its end
 };
 
+/// A run in reduced coordinates against the same in full space.
+struct RunComparison {
+    double max_error = 0.0, mean_error = 0.0; ///< over the frames; relative, as docs/simulate.md says
+    double speed_ratio = 0.0; ///< seconds of the full predictions over those of the reduced ones
+};
+
 /// What a run did, step by step and in all. docs/metrics.md describes the file.
 struct RunMetrics {
     Mechanics start;                 ///< before the first step
@@ -25,6 +32,7 @@ struct RunMetrics {
     double seconds = 0.0; ///< of the run, with output
     std::uint64_t state_hash = 0;
     int threads = 1;
+    std::optional<RunComparison> comparison = {};
 };
 
 /// A run in a few numbers.

@@ -1,0 +1,184 @@
+#include "lithe/prepare/compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "lithe/core/error.hpp"
+#include "lithe/math/svd3.hpp"
+#include "lithe/world/obstacle_body.hpp"
+
+namespace lithe {
+namespace {
+
+double mass_norm(const VecX& masses, const Points& D)
+{
+    return std::sqrt(masses.dot(D.colwise().squaredNorm().transpose()));
+}
+
+double predict_seconds(const World& world)
+{
+    for (const StageTimes::Stage& stage : world.stage_times().stages())
+        if (stage.name == "predict") return stage.seconds;
+    return 0.0;
+}
+
+/// X + U q, in the world.
+void set_nodes(const ReducedBody& body, const PreparedVolume& volume, Points& x)
+{
+    reconstruct(volume.mesh.vertices, volume.U, body.state().q, x);
+    x = in_world(body.options().placement, x);
+}
+
+void require_fits(const ReducedBody& body, const PreparedVolume& volume)
+{
+    if (volume.U.rows() != 3 * volume.mesh.vertex_count() ||
+        volume.U.cols() != body.model().prepared->rank() ||
+        volume.embedding.point_count() != body.model().prepared->shown.rest.vertex_count())
+        throw InputError("body '" + body.shown().name + "': the tets are those of another model");
+}
+
+} // namespace
+
+void set_deformation(const ErrorMeter::Body& body, const Points& x, Points& D)
+{
+    const double mass = body.masses.sum();
+    const Vec3 C = body.rest * body.masses / mass, c = x * body.masses / mass;
+    D = x.colwise() - c;
+    const Points X = body.rest.colwise() - C;
+    const Mat3 R = polar_rotation(D * body.masses.asDiagonal() * X.transpose());
+    D = R.transpose() * D - X;
+}
+
+ErrorMeter::ErrorMeter(std::vector<Body> bodies) : bodies_(std::move(bodies)) {}
+
+void ErrorMeter::add_frame(std::span<const Points> full, std::span<const Points> reduced)
+{
+    LITHE_ASSERT(full.size() == bodies_.size() && reduced.size() == bodies_.size());
+    double deformation = 0.0, error = 0.0;
+    for (std::size_t b = 0; b < bodies_.size(); ++b) {
+        set_deformation(bodies_[b], full[b], full_);
+        set_deformation(bodies_[b], reduced[b], reduced_);
+        deformation = std::hypot(deformation, mass_norm(bodies_[b].masses, full_));
+        error = std::hypot(error, mass_norm(bodies_[b].masses, full_ - reduced_));
+    }
+    largest_ = std::max(largest_, deformation);
+    errors_.push_back(error);
+}
+
+double ErrorMeter::max_error() const
+{
+    return largest_ > 0.0 ? std::ranges::max(errors_) / largest_ : 0.0;
+}
+
+double ErrorMeter::mean_error() const
+{
+    if (!(largest_ > 0.0)) return 0.0;
+    return std::accumulate(errors_.begin(), errors_.end(), 0.0) / static_cast<double>(errors_.size()) /
+           largest_;
+}
+
+FullBodyModel full_body_model(const PreparedModel& model, const PreparedVolume& volume,
+                              const RigidPose& placement, double friction)
+{
+    std::vector<RegionMaterial> materials;
+    for (const RegionParameters& region : model.materials)
+        materials.push_back({region.label, make_material(region.material), region.density});
+    FullBodyModel out;
+    out.shown.name = model.name;
+    out.shown.surface = model.shown.rest;
+    out.shown.surface.vertices = in_world(placement, model.shown.rest.vertices);
+    out.shown.volume = volume.mesh;
+    out.shown.volume.vertices = in_world(placement, volume.mesh.vertices);
+    out.fem = make_fem_model(out.shown.volume, materials,
+                             {.mass = model.mass_kind, .damping = model.reduced.damping});
+    out.embedding = volume.embedding;
+    if (!volume.pins.empty()) out.pins.push_back({.vertices = volume.pins});
+    out.contact = make_contact_model(out.fem, {.stiffness = model.contact_stiffness, .friction = friction});
+    return out;
+}
+
+std::unique_ptr<FullBody> full_twin(const ReducedBody& body, const BodyVolume& full)
+{
+    const PreparedVolume& volume = *full.volume;
+    require_fits(body, volume);
+    const ReducedBodyOptions& options = body.options();
+    FullBodyModel model =
+        full_body_model(*body.model().prepared, volume, options.placement, options.friction);
+    model.shown.name = body.shown().name;
+    model.shown.color = body.shown().color;
+    if (options.contact_stiffness) model.contact.stiffness = *options.contact_stiffness;
+    model.loads = full.loads;
+    model.integrator = options.integrator;
+    model.newmark.beta = options.newmark.beta;
+    model.newmark.gamma = options.newmark.gamma;
+    Points velocities;
+    reconstruct(Points::Zero(3, volume.mesh.vertex_count()), volume.U, body.state().v, velocities);
+    velocities = options.placement.rotation.toRotationMatrix() * velocities;
+    return std::make_unique<FullBody>(std::move(model), velocities);
+}
+
+FullRun::FullRun(const World& reduced, std::span<const BodyVolume> volumes, const RunOptions& options)
+    : world_({.gravity = reduced.gravity()}), options_(options), frame_(options.first_frame)
+{
+    std::vector<ErrorMeter::Body> measured;
+    for (const BodyId id : reduced.bodies()) {
+        const Body& body = reduced.body(id);
+        if (const auto* obstacle = dynamic_cast<const ObstacleBody*>(&body))
+            world_.add(std::make_unique<ObstacleBody>(obstacle->model()));
+        const auto* soft = dynamic_cast<const ReducedBody*>(&body);
+        if (!soft) continue;
+        const auto found = std::ranges::find(volumes, body.shown().name, &BodyVolume::body);
+        if (found == volumes.end())
+            throw InputError("body '" + body.shown().name + "': its tets are not there to compare with");
+        std::unique_ptr<FullBody> twin = full_twin(*soft, *found);
+        measured.push_back({twin->model().fem.rest, twin->model().fem.vertex_mass});
+        pairs_.push_back({world_.add(std::move(twin)), id, found->volume});
+    }
+    if (pairs_.empty())
+        throw InputError("there is nothing to compare with full space: no body of the scene is reduced");
+    meter_.emplace(std::move(measured));
+    full_.resize(pairs_.size());
+    reduced_.resize(pairs_.size());
+    measure(reduced);
+}
+
+void FullRun::follow(int frame, const World& reduced)
+{
+    const Stopwatch watch;
+    RunOptions options = options_;
+    options.first_frame = frame_;
+    options.last_frame = frame;
+    RunMetrics ignored;
+    Progress silent;
+    const RunReport report = run(world_, options, {}, ignored, silent);
+    if (report.end != RunEnd::Finished)
+        throw std::runtime_error(fmt::format("frame {} could not be solved in full space: {}",
+                                             report.last_frame + 1, report.trouble));
+    frame_ = frame;
+    measure(reduced);
+    seconds_ += watch.seconds();
+}
+
+void FullRun::measure(const World& reduced)
+{
+    for (std::size_t p = 0; p < pairs_.size(); ++p) {
+        full_[p] = dynamic_cast<const FullBody&>(world_.body(pairs_[p].full)).state().x;
+        set_nodes(dynamic_cast<const ReducedBody&>(reduced.body(pairs_[p].reduced)), *pairs_[p].volume,
+                  reduced_[p]);
+    }
+    meter_->add_frame(full_, reduced_);
+}
+
+RunComparison FullRun::result(const World& reduced) const
+{
+    const double full = predict_seconds(world_), ours = predict_seconds(reduced);
+    return {.max_error = meter_->max_error(),
+            .mean_error = meter_->mean_error(),
+            .speed_ratio = ours > 0.0 ? full / ours : 0.0};
+}
+
+} // namespace lithe
