@@ -53,6 +53,7 @@ void add_bench_command(CLI::App& app, Session& session);
 void add_demo_command(CLI::App& app, Session& session);
 void add_inspect_command(CLI::App& app, Session& session);
 void add_mesh_command(CLI::App& app, Session& session);
+void add_prepare_command(CLI::App& app, Session& session);
 void add_render_command(CLI::App& app, Session& session);
 void add_simulate_command(CLI::App& app, Session& session);
 

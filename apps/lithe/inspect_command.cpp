@@ -1,4 +1,5 @@
 #include "command.hpp"
+#include "inspect_model.hpp"
 #include "inspect_scene.hpp"
 
 #include <memory>
@@ -224,11 +225,13 @@ void add_inspect_command(CLI::App& app, Session& session)
     };
     const auto options = std::make_shared<Options>();
     CLI::App* command = add_command(
-        app, session, "inspect", "tell what is in a mesh or scene, and what is wrong with it",
+        app, session, "inspect", "tell what is in a mesh, model or scene, and what is wrong with it",
         [options, &session] {
             if (std::filesystem::path(options->file).extension() == ".toml")
                 return inspect_scene(options->file, options->as_json ? ReportStyle::Json : ReportStyle::Text,
                                      session);
+            if (std::filesystem::path(options->file).extension() == ".lithe")
+                return inspect_model(options->file, options->as_json ? ReportStyle::Json : ReportStyle::Text);
             const Inspection found = inspect(options->file, options->read);
             if (options->as_json)
                 fmt::print("{}\n",
@@ -236,7 +239,8 @@ void add_inspect_command(CLI::App& app, Session& session)
             else
                 print_report(found);
         });
-    command->add_option("file", options->file, "mesh or scene (.toml) to inspect")->required();
+    command->add_option("file", options->file, "mesh, model (.lithe) or scene (.toml) to inspect")
+        ->required();
     command->add_flag("--json", options->as_json, "print one JSON object with every figure");
     add_read_options(*command, options->read);
 }

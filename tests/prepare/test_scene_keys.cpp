@@ -6,6 +6,7 @@
 
 #include "lithe/geometry/make_shape.hpp"
 #include "lithe/geometry/shape_field.hpp"
+#include "lithe/prepare/prepare_model.hpp"
 #include "lithe/prepare/prepare_scene.hpp"
 #include "lithe/scene/scene_keys.hpp"
 #include "support/temporary_folder.hpp"
@@ -61,6 +62,13 @@ std::string on(const std::string& obstacle)
 std::string coloured(const std::string& more)
 {
     return "[[body]]\nmesh = \"half.ply\"\ntets = 200\n" + more + "\n";
+}
+
+/// Held at one side, in few coordinates.
+std::string reduced(const std::string& more)
+{
+    return fmt::format("{}{}{}\n[[body.pin]]\nbox = [[-1, -1, -1], [-0.05, 1, 1]]\n", block,
+                       more.find("material") == more.npos ? soft : "", more);
 }
 
 std::vector<KeyCase> head_cases()
@@ -178,6 +186,24 @@ std::vector<KeyCase> pin_cases()
     };
 }
 
+std::vector<KeyCase> reduce_cases()
+{
+    const std::string few = "[body.reduce]\nrank = 6\nposes = 40\n",
+                      stvk = "material = {kind = \"stvk\", young = 5e4}\n";
+    return {
+        {"body.model", "[[body]]\nmodel = \"@\"\n", "soft.lithe", "stiff.lithe"},
+        {"body.reduce", reduced("@"), "", "[body.reduce]\nrank = 4"},
+        {"body.reduce.rank", reduced("[body.reduce]\nrank = @"), "3", "4"},
+        {"body.reduce.auto", reduced("[body.reduce]\nposes = 40\nauto = @"), "false", "true"},
+        {"body.reduce.tolerance", reduced(few + "tolerance = @"), "0.3", "0.01"},
+        {"body.reduce.elastic", reduced(stvk + "[body.reduce]\nrank = 6\nelastic = \"@\""), "linear",
+         "polynomial"},
+        {"body.reduce.poses", reduced("[body.reduce]\nrank = 6\nposes = @"), "40", "60"},
+        {"body.reduce.contact_modes", reduced(few + "contact_modes = @"), "0", "3"},
+        {"body.reduce.seed", reduced(few + "seed = @"), "1", "2"},
+    };
+}
+
 std::vector<KeyCase> load_cases()
 {
     const std::string up = "force = [0, 50, 0]\n", wind = "wind = [20, 0, 0]\n";
@@ -239,7 +265,8 @@ std::vector<KeyCase> obstacle_cases()
 std::vector<KeyCase> all_cases()
 {
     std::vector<KeyCase> all;
-    for (const auto& some : {head_cases(), body_cases(), pin_cases(), load_cases(), obstacle_cases()})
+    for (const auto& some :
+         {head_cases(), body_cases(), reduce_cases(), pin_cases(), load_cases(), obstacle_cases()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }
@@ -262,6 +289,19 @@ protected:
         for (Index t = 0; t < two.tet_count(); ++t) two.regions.push_back(t < 12 ? 3 : 4);
         write_tet_mesh(folder_ / "two.mesh", two);
         write_surface(folder_ / "clamp.ply", clamp(progress));
+        write_reduced("soft.lithe", "2e4");
+        write_reduced("stiff.lithe", "4e4");
+    }
+
+    /// A block of that modulus, held at one side.
+    void write_reduced(const char* file, const char* young)
+    {
+        Progress progress;
+        const Scene scene = parse_scene(
+            reduced(fmt::format("material = {{young = {}}}\n[body.reduce]\nrank = 4\nposes = 20", young)),
+            "block.toml");
+        const Reduction made = prepare_model(scene, scene.bodies.front(), progress).reduction;
+        write_model(folder_ / file, made.model, made.volume);
     }
 
     /// A U on its side: two bars, joined at x = -1.

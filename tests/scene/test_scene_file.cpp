@@ -285,6 +285,41 @@ std::vector<KeyCase> body_cases()
          [](const Scene& s) { return body(s).damping.stiffness == 0.02 && body(s).damping.mass == 0.01; },
          with_body("damping.stifness = 1"),
          "scene.toml:3:9: unknown key 'stifness' in [body.damping]; did you mean 'stiffness'?"},
+        {"body.model", "[[body]]\nmodel = \"ball.txt\"",
+         [](const Scene& s) { return body(s).model && body(s).model->filename() == "ball.txt"; },
+         "[[body]]\nmodel = \"ball.txt\"\nmass = \"lumped\"",
+         "scene.toml:3:1: mass is part of the model; say it when the model is prepared, or give the mesh and "
+         "[body.reduce] instead of the model"},
+        {"body.reduce", with_body("[body.reduce]"),
+         [](const Scene& s) { return body(s).reduction->rank == 30; }, with_body("reduce = 3"),
+         "scene.toml:3:10: reduce must be a table, as in [body.reduce] or reduce = {...}, but is the number "
+         "3"},
+        {"body.reduce.rank", with_body("reduce.rank = 7"),
+         [](const Scene& s) { return body(s).reduction->rank == 7; }, with_body("reduce.rank = 0"),
+         "scene.toml:3:15: rank = 0 must lie in [1, 10000]"},
+        {"body.reduce.auto", with_body("reduce.auto = true"),
+         [](const Scene& s) { return !body(s).reduction->rank; },
+         with_body("reduce = {rank = 3, auto = true}"),
+         "scene.toml:3:21: [body.reduce] has both rank and auto; keep one"},
+        {"body.reduce.tolerance", with_body("reduce.tolerance = 0.5"),
+         [](const Scene& s) { return body(s).reduction->tolerance == 0.5; },
+         with_body("reduce.tolerance = 0"), "scene.toml:3:20: tolerance = 0 must lie in [1e-09, 1]"},
+        {"body.reduce.elastic", with_body("reduce.elastic = \"linear\""),
+         [](const Scene& s) { return body(s).reduction->elastic == ElasticChoice::Linear; },
+         with_body("reduce.elastic = \"linea\""),
+         "scene.toml:3:18: elastic = \"linea\" is not one of automatic, linear, polynomial, cubature; did "
+         "you mean "
+         "'linear'?"},
+        {"body.reduce.poses", with_body("reduce.poses = 8"),
+         [](const Scene& s) { return body(s).reduction->poses == 8; }, with_body("reduce.poses = 7"),
+         "scene.toml:3:16: poses = 7 must lie in [8, 100000]"},
+        {"body.reduce.contact_modes", with_body("reduce.contact_modes = 2"),
+         [](const Scene& s) { return body(s).reduction->contact_modes == 2; },
+         with_body("reduce.contact_modes = -1"),
+         "scene.toml:3:24: contact_modes = -1 must lie in [0, 10000]"},
+        {"body.reduce.seed", with_body("reduce.seed = 5"),
+         [](const Scene& s) { return body(s).reduction->seed == 5; }, with_body("reduce.seed = 1.5"),
+         "scene.toml:3:15: seed must be a whole number, but is the number 1.5"},
         {"body.friction", with_body("friction = 0"), [](const Scene& s) { return body(s).friction == 0.0; },
          with_body("friction = \"0.5\""),
          "scene.toml:3:12: friction must be a number, but is the text \"0.5\""},
@@ -710,7 +745,7 @@ TEST_F(SceneFile, UnknownKeysAreNamedBeforeMissingOnes)
     EXPECT_THAT(
         error_of(with_body("zebra = 1\napple = 1")),
         StartsWith("scene.toml:3:1: unknown key 'zebra' in [[body]]; known are angular_velocity, cell, "));
-    EXPECT_EQ(error_of("[[body]]"), "scene.toml:1:1: [[body]] needs one of mesh, shape");
+    EXPECT_EQ(error_of("[[body]]"), "scene.toml:1:1: [[body]] needs one of mesh, shape, model");
     EXPECT_EQ(error_of("[[body]]\nshape = \"plane\""),
               "scene.toml:2:1: a body cannot be a plane; use a box, or an [[obstacle]]");
 }

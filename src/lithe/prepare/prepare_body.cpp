@@ -27,26 +27,24 @@ double young_or_comfortable(const SceneMaterial& material, const Scene& scene, c
     return young;
 }
 
-RegionMaterial make_region(const SceneMaterial& material, int label, const Scene& scene,
-                           const SceneBody& body, const TetMesh& mesh, std::vector<std::string>& notes)
+RegionParameters make_region(const SceneMaterial& material, int label, const Scene& scene,
+                             const SceneBody& body, const TetMesh& mesh, std::vector<std::string>& notes)
 {
-    return at_place(material.place, [&] {
-        const double young = young_or_comfortable(material, scene, body, mesh, notes);
-        return RegionMaterial{.label = label,
-                              .material = make_material({.kind = material.kind,
-                                                         .elastic = {young, material.poisson},
-                                                         .mooney_ratio = material.mooney_ratio,
-                                                         .limit_stretch = material.limit_stretch}),
-                              .density = material.density};
-    });
+    const double young = young_or_comfortable(material, scene, body, mesh, notes);
+    return {.label = label,
+            .material = {.kind = material.kind,
+                         .elastic = {young, material.poisson},
+                         .mooney_ratio = material.mooney_ratio,
+                         .limit_stretch = material.limit_stretch},
+            .density = material.density};
 }
 
 /// Labels the tets anew: k + 1 for those of region k (the first that claims them), 0 for the rest.
-std::vector<RegionMaterial> make_regions(const Scene& scene, const SceneBody& body, TetMesh& mesh,
-                                         std::vector<std::string>& notes)
+std::vector<RegionParameters> make_regions(const Scene& scene, const SceneBody& body, TetMesh& mesh,
+                                           std::vector<std::string>& notes)
 {
     std::vector<int> labels(static_cast<std::size_t>(mesh.tet_count()), 0);
-    std::vector<RegionMaterial> materials;
+    std::vector<RegionParameters> materials;
     for (std::size_t k = 0; k < body.regions.size(); ++k) {
         const SceneRegion& region = body.regions[k];
         const int label = static_cast<int>(k) + 1;
@@ -58,6 +56,22 @@ std::vector<RegionMaterial> make_regions(const Scene& scene, const SceneBody& bo
     materials.insert(materials.begin(), make_region(body.material, 0, scene, body, mesh, notes));
     mesh.regions = std::move(labels);
     return materials;
+}
+
+/// The same as the solver wants them; what is wrong with one is said at its place.
+std::vector<RegionMaterial> make_materials(const SceneBody& body,
+                                           const std::vector<RegionParameters>& regions)
+{
+    std::vector<RegionMaterial> out;
+    for (const RegionParameters& region : regions) {
+        const SceneMaterial& scene = region.label == 0
+                                         ? body.material
+                                         : body.regions[static_cast<std::size_t>(region.label - 1)].material;
+        out.push_back(at_place(scene.place, [&] {
+            return RegionMaterial{region.label, make_material(region.material), region.density};
+        }));
+    }
+    return out;
 }
 
 std::vector<LedVertices> make_pins(const SceneBody& body, const TetMesh& mesh)
@@ -78,21 +92,6 @@ std::vector<LedVertices> make_pins(const SceneBody& body, const TetMesh& mesh)
     return out;
 }
 
-std::vector<TimedLoad> make_loads(const SceneBody& body, const TetMesh& mesh)
-{
-    std::vector<TimedLoad> out;
-    for (const SceneLoad& load : body.loads) {
-        at_place(load.place, [&] {
-            TimedLoad timed{
-                .load = load.load, .vertices = select_vertices(load.where, mesh), .factor = load.factor};
-            if (!std::holds_alternative<ForceLoad>(load.load))
-                timed.faces = select_faces(timed.vertices, mesh);
-            out.push_back(std::move(timed));
-        });
-    }
-    return out;
-}
-
 /// v + w x (x - c) with c the centre of mass.
 Points start_velocities(const SceneBody& body, const FemModel& fem)
 {
@@ -102,6 +101,19 @@ Points start_velocities(const SceneBody& body, const FemModel& fem)
         v.col(i) = body.velocity + body.angular_velocity.cross(Vec3(fem.rest.col(i) - centre));
     return v;
 }
+
+/// What is drawn for a plane: a square in it.
+TriangleMesh make_square(double reach)
+{
+    TriangleMesh square;
+    square.vertices.resize(3, 4);
+    square.vertices << -reach, reach, reach, -reach, 0, 0, 0, 0, reach, reach, -reach, -reach;
+    square.triangles.resize(3, 2);
+    square.triangles << 0, 0, 1, 2, 2, 3;
+    return square;
+}
+
+} // namespace
 
 Integrator integrator_of(Method method)
 {
@@ -118,25 +130,29 @@ Integrator integrator_of(Method method)
     return Integrator::BackwardEuler;
 }
 
-/// What is drawn for a plane: a square in it.
-TriangleMesh make_square(double reach)
+std::vector<TimedLoad> make_loads(const SceneBody& body, const TetMesh& mesh)
 {
-    TriangleMesh square;
-    square.vertices.resize(3, 4);
-    square.vertices << -reach, reach, reach, -reach, 0, 0, 0, 0, reach, reach, -reach, -reach;
-    square.triangles.resize(3, 2);
-    square.triangles << 0, 0, 1, 2, 2, 3;
-    return square;
+    std::vector<TimedLoad> out;
+    for (const SceneLoad& load : body.loads) {
+        at_place(load.place, [&] {
+            TimedLoad timed{
+                .load = load.load, .vertices = select_vertices(load.where, mesh), .factor = load.factor};
+            if (!std::holds_alternative<ForceLoad>(load.load))
+                timed.faces = select_faces(timed.vertices, mesh);
+            out.push_back(std::move(timed));
+        });
+    }
+    return out;
 }
 
-} // namespace
-
-std::unique_ptr<FullBody> prepare_full_body(const Scene& scene, const SceneBody& body, Progress& progress,
-                                            std::vector<std::string>& notes)
+BodyParts prepare_parts(const Scene& scene, const SceneBody& body, Progress& progress,
+                        std::vector<std::string>& notes)
 {
     Volume volume = load_volume(body, progress, notes);
-    const std::vector<RegionMaterial> materials = make_regions(scene, body, volume.tets, notes);
-    FullBodyModel model;
+    BodyParts out;
+    out.materials = make_regions(scene, body, volume.tets, notes);
+    FullBodyModel& model = out.model;
+    const std::vector<RegionMaterial> materials = make_materials(body, out.materials);
     at_place(body.place, [&] {
         model.fem = make_fem_model(volume.tets, materials, {.mass = body.mass, .damping = body.damping});
     });
@@ -156,8 +172,15 @@ std::unique_ptr<FullBody> prepare_full_body(const Scene& scene, const SceneBody&
     }
     model.integrator = integrator_of(scene.time.method);
     model.newmark = {scene.time.newmark_beta, scene.time.newmark_gamma, scene.solver};
-    const Points velocities = start_velocities(body, model.fem);
-    return std::make_unique<FullBody>(std::move(model), velocities);
+    out.velocities = start_velocities(body, model.fem);
+    return out;
+}
+
+std::unique_ptr<FullBody> prepare_full_body(const Scene& scene, const SceneBody& body, Progress& progress,
+                                            std::vector<std::string>& notes)
+{
+    BodyParts parts = prepare_parts(scene, body, progress, notes);
+    return std::make_unique<FullBody>(std::move(parts.model), parts.velocities);
 }
 
 std::unique_ptr<ObstacleBody> prepare_obstacle(const SceneObstacle& obstacle, double reach,

@@ -5,15 +5,39 @@
 
 #include "lithe/core/progress.hpp"
 #include "lithe/fem/full_body.hpp"
+#include "lithe/prepare/compare.hpp"
+#include "lithe/reduce/prepared_model.hpp"
 #include "lithe/scene/scene.hpp"
 #include "lithe/world/obstacle_body.hpp"
 
 namespace lithe {
 
+/// How the scene wants time to be taken.
+Integrator integrator_of(Method method);
+/// The loads of a body on its nodes, which are placed in the world.
+std::vector<TimedLoad> make_loads(const SceneBody& body, const TetMesh& mesh);
+
 /// The parts of prepare_scene. `notes` takes what was chosen; errors are InputErrors with their place in the scene.
+
+/// A body of a scene in full space: what a FullBody is made of, and what a reduction starts from.
+struct BodyParts {
+    FullBodyModel model;
+    std::vector<RegionParameters> materials; ///< as the scene gives them
+    Points velocities;                       ///< of the nodes at the start [m/s]
+};
+BodyParts prepare_parts(const Scene& scene, const SceneBody& body, Progress& progress,
+                        std::vector<std::string>& notes);
 
 std::unique_ptr<FullBody> prepare_full_body(const Scene& scene, const SceneBody& body, Progress& progress,
                                             std::vector<std::string>& notes);
+
+/// A body in few coordinates, its model read or made, and what full space needs to do the same.
+struct ReducedParts {
+    std::unique_ptr<ReducedBody> body;
+    BodyVolume volume;
+};
+ReducedParts prepare_reduced_body(const Scene& scene, const SceneBody& body, Progress& progress,
+                                  std::vector<std::string>& notes);
 
 /// `reach` [m] is half the side of the square that is drawn for a plane.
 std::unique_ptr<ObstacleBody> prepare_obstacle(const SceneObstacle& obstacle, double reach,

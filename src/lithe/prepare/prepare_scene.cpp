@@ -10,7 +10,7 @@ namespace lithe {
 namespace {
 
 /// Half the side of the square that stands for a plane: beyond all bodies.
-double plane_reach(const std::vector<std::unique_ptr<FullBody>>& bodies)
+double plane_reach(const std::vector<std::unique_ptr<Body>>& bodies)
 {
     Box3 box;
     for (const auto& body : bodies) box.extend(body->swept_bounds());
@@ -24,9 +24,8 @@ struct Overlap {
     double depth = 0.0; ///< of the deepest vertex [m]
 };
 
-Overlap overlap(const FullBody& body, const Obstacle& obstacle)
+Overlap overlap(const Points& x, const Obstacle& obstacle)
 {
-    const Points& x = body.state().x;
     Overlap out{.vertices = x.cols()};
     for (Index v = 0; v < x.cols(); ++v) {
         const double d = signed_distance(*obstacle.shape, obstacle.pose_0.apply_inverse(x.col(v))).distance;
@@ -37,11 +36,14 @@ Overlap overlap(const FullBody& body, const Obstacle& obstacle)
 }
 
 /// Refuses an obstacle that holds all of a body, or nearly so: no force would ever bring it out in one piece.
-void require_apart(const SceneBody& body, const FullBody& made, const SceneObstacle& obstacle,
+void require_apart(const SceneBody& body, const Body& made, const SceneObstacle& obstacle,
                    const ObstacleBody& solid, std::vector<std::string>& notes)
 {
-    const Overlap found = overlap(made, *solid.obstacle(0.0, 1.0));
-    const double size = bounds(made.state().x).diagonal().norm();
+    Published now;
+    made.publish(now);
+    const Points x = surface_in_world(made.shown(), now);
+    const Overlap found = overlap(x, *solid.obstacle(0.0, 1.0));
+    const double size = bounds(x).diagonal().norm();
     if (found.inside == found.vertices || found.depth > 0.25 * size)
         throw InputError(
             body.place,
@@ -51,6 +53,15 @@ void require_apart(const SceneBody& body, const FullBody& made, const SceneObsta
     if (found.inside > 0)
         notes.push_back(fmt::format("{} overlaps {} by {:.3g} m at the start and will be pushed out",
                                     body.name, obstacle.name, found.depth));
+}
+
+std::unique_ptr<Body> prepare_body(const Scene& scene, const SceneBody& body, Progress& progress,
+                                   PreparedScene& out)
+{
+    if (!body.model && !body.reduction) return prepare_full_body(scene, body, progress, out.notes);
+    ReducedParts parts = prepare_reduced_body(scene, body, progress, out.notes);
+    out.volumes.push_back(std::move(parts.volume));
+    return std::move(parts.body);
 }
 
 RunOptions run_options(const SceneTime& time)
@@ -67,11 +78,12 @@ double comfortable_young(double density, double gravity, double height)
 
 PreparedScene prepare_scene(const Scene& scene, Progress& progress)
 {
-    PreparedScene out{
-        .world = World({.gravity = scene.gravity}), .run = run_options(scene.time), .notes = {}};
-    std::vector<std::unique_ptr<FullBody>> bodies;
-    for (const SceneBody& body : scene.bodies)
-        bodies.push_back(prepare_full_body(scene, body, progress, out.notes));
+    PreparedScene out{.world = World({.gravity = scene.gravity}),
+                      .run = run_options(scene.time),
+                      .volumes = {},
+                      .notes = {}};
+    std::vector<std::unique_ptr<Body>> bodies;
+    for (const SceneBody& body : scene.bodies) bodies.push_back(prepare_body(scene, body, progress, out));
     if (bodies.size() > 1)
         out.notes.push_back(
             "soft bodies feel obstacles and, where asked, themselves, but not yet each other");

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "lithe/core/progress.hpp"
+#include "lithe/prepare/compare.hpp"
 #include "lithe/scene/scene.hpp"
 #include "lithe/world/run.hpp"
 #include "lithe/world/world.hpp"
@@ -13,8 +14,9 @@ namespace lithe {
 struct PreparedScene {
     World world;
     RunOptions run;
-    std::uint64_t inputs = 0;       ///< hash of all that the world was made from; checkpoints are bound to it
-    std::vector<std::string> notes; ///< what was chosen or mended on the way, in plain words
+    std::uint64_t inputs = 0; ///< hash of all that the world was made from; checkpoints are bound to it
+    std::vector<BodyVolume> volumes; ///< of the reduced bodies, for a run in full space beside them
+    std::vector<std::string> notes;  ///< what was chosen or mended on the way, in plain words
 };
 
 /// Reads or makes the meshes, fills surfaces with tets (about 8000 unless the scene says otherwise, the surface embedded

@@ -11,6 +11,7 @@
 #include "lithe/geometry/mesh_io.hpp"
 #include "lithe/material/material.hpp"
 #include "lithe/math/keyframes.hpp"
+#include "lithe/reduce/cubature_training.hpp"
 
 namespace lithe {
 
@@ -93,15 +94,37 @@ struct SceneSource {
     Place place = {};
 };
 
+/// Which elastic model a reduced body gets.
+enum class ElasticChoice {
+    Automatic, ///< polynomials for St. Venant-Kirchhoff up to rank 40, linear for the linear law, else cubature
+    Linear,    ///< the stiffness at rest
+    Polynomial, ///< exact, for St. Venant-Kirchhoff only
+    Cubature
+};
+
+/// [body.reduce], and what `lithe prepare` is asked for: how a body becomes a reduced one.
+struct SceneReduction {
+    std::optional<Index> rank = {}; ///< > 0; absent: the smallest that meets the tolerance
+    double tolerance = 0.02;        ///< of the held-out errors, > 0
+    ElasticChoice elastic = ElasticChoice::Automatic;
+    CubatureRule rule = CubatureRule::NonNegativeOmp;
+    Index poses = 200;       ///< for the cubature; a quarter of them is held out
+    Index contact_modes = 0; ///< patches of the surface that get their own static responses
+    std::uint64_t seed = 1;
+    Place place = {};
+};
+
 /// [[body]]
 struct SceneBody {
     std::string name = {}; ///< unique; "body", "body 2", ... when the file gives none
     SceneSource source = {};
-    std::optional<Index> tets = {};       ///< how many, for a source without tets
-    std::optional<double> cell = {};      ///< or how large their cells [m]; not both
-    RigidPose placement = {};             ///< at the start
-    Vec3 velocity = Vec3::Zero();         ///< at the start [m/s]
-    Vec3 angular_velocity = Vec3::Zero(); ///< at the start, about the centre of mass [rad/s]
+    std::optional<std::filesystem::path> model = {}; ///< a prepared model, instead of a source
+    std::optional<SceneReduction> reduction = {};    ///< reduced before the run; else in full space
+    std::optional<Index> tets = {};                  ///< how many, for a source without tets
+    std::optional<double> cell = {};                 ///< or how large their cells [m]; not both
+    RigidPose placement = {};                        ///< at the start
+    Vec3 velocity = Vec3::Zero();                    ///< at the start [m/s]
+    Vec3 angular_velocity = Vec3::Zero();            ///< at the start, about the centre of mass [rad/s]
     SceneMaterial material = {};
     std::vector<SceneRegion> regions = {};
     MassKind mass = MassKind::Consistent;

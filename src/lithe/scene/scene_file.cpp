@@ -24,6 +24,8 @@ constexpr double degree = 3.14159265358979323846 / 180.0;
 constexpr int most_frames = 1'000'000;
 constexpr int most_substeps = 10'000;
 constexpr int most_iterations = 10'000;
+constexpr int most_rank = 10'000;
+constexpr int most_poses = 100'000;
 constexpr int most_tets = 100'000'000;
 constexpr std::size_t most_things = 10'000;  // bodies, and obstacles
 constexpr std::size_t most_keys = 1'000'000; // of one motion
@@ -31,7 +33,8 @@ constexpr Range any_turn{-360'000.0, 360'000.0};
 
 // Keys that exclude each other.
 using Keys = std::string_view[];
-constexpr Keys sources = {"mesh", "shape"}, resolutions = {"tets", "cell"}, parts = {"label", "color"},
+constexpr Keys sources = {"mesh", "shape"}, body_sources = {"mesh", "shape", "model"},
+               sizes = {"rank", "auto"}, resolutions = {"tets", "cell"}, parts = {"label", "color"},
                loads = {"force", "pressure", "wind"}, selectors = {"box", "sphere", "vertices", "color"};
 
 template <class T, std::size_t n>
@@ -49,6 +52,11 @@ const Choices<Method, 4> methods = {{{method_name(Method::BackwardEuler), Method
                                      {method_name(Method::Newmark), Method::Newmark},
                                      {method_name(Method::QuasiStatic), Method::QuasiStatic},
                                      {method_name(Method::Static), Method::Static}}};
+
+constexpr Choices<ElasticChoice, 4> elastic_choices = {{{"automatic", ElasticChoice::Automatic},
+                                                        {"linear", ElasticChoice::Linear},
+                                                        {"polynomial", ElasticChoice::Polynomial},
+                                                        {"cubature", ElasticChoice::Cubature}}};
 
 /// Refuses a key that something else in the table leaves without effect.
 void require_use(const TableReader& t, std::string_view key, bool has_use, std::string_view belongs_to)
@@ -386,6 +394,23 @@ RayleighDamping read_damping(const TomlValue& value)
     return damping;
 }
 
+SceneReduction read_reduction(TableReader t)
+{
+    SceneReduction reduction{.rank = 30, .place = t.place()};
+    bool automatic = false;
+    t.read("rank", reduction.rank, as::integer(1, most_rank));
+    t.read("auto", automatic, as::boolean());
+    t.read("tolerance", reduction.tolerance, as::number(quantity::number, {1e-9, 1.0}));
+    t.read("elastic", reduction.elastic, as::choice(elastic_choices));
+    t.read("poses", reduction.poses, as::integer(8, most_poses));
+    t.read("contact_modes", reduction.contact_modes, as::integer(0, most_rank));
+    t.read("seed", reduction.seed, as::integer(0, std::numeric_limits<int>::max()));
+    t.finish();
+    (void)t.at_most_one_of(sizes);
+    if (automatic) reduction.rank.reset();
+    return reduction;
+}
+
 // ---- bodies and obstacles
 
 /// Reads the [[body]] and [[obstacle]] tables of one scene.
@@ -471,9 +496,9 @@ SceneSource SceneReader::read_source(TableReader& t) const
 }
 
 /// Once all keys are read: one source, and no key without effect.
-void check_source(const TableReader& t, SceneSource& source)
+void check_source(const TableReader& t, std::span<const std::string_view> keys, SceneSource& source)
 {
-    source.place = t.place(t.one_of(sources));
+    source.place = t.place(t.one_of(keys));
     for (const char* key : {"scale", "up"}) require_use(t, key, t.has("mesh"), "mesh");
 }
 
@@ -499,12 +524,26 @@ void SceneReader::name_the_rest(Things& things, const std::string& kind)
         }
 }
 
+/// A prepared model brings what it was made from with it.
+void require_only_model(const TableReader& t)
+{
+    for (const char* key :
+         {"tets", "cell", "material", "mass", "damping", "self_contact", "reduce", "region", "pin"})
+        if (t.has(key))
+            t.fail_at(key,
+                      fmt::format(
+                          "{} is part of the model; say it when the model is prepared, or give the mesh and "
+                          "[body.reduce] instead of the model",
+                          key));
+}
+
 SceneBody SceneReader::read_body(TableReader t)
 {
     SceneBody body{.place = t.place()};
     WrittenPose placement;
     t.read("name", body.name, [&](const TomlValue& v) { return read_name(v); });
     body.source = read_source(t);
+    t.read("model", body.model, [&](const TomlValue& v) { return resolved(v); });
     t.read("tets", body.tets, as::integer(1, most_tets));
     t.read("cell", body.cell, as::number(quantity::length, above(0.0)));
     read_pose(t, "position", placement);
@@ -517,12 +556,15 @@ SceneBody SceneReader::read_body(TableReader t)
     t.read("contact_stiffness", body.contact_stiffness, as::number(quantity::contact_stiffness, above(0.0)));
     t.read("self_contact", body.self_contact, as::boolean());
     t.read("color", body.color, as::color());
+    t.read("reduce", body.reduction, [](const TomlValue& v) { return read_reduction(v.table()); });
     t.read_tables("region",
                   [&](const TableReader& r) { body.regions.push_back(read_region(r, materials_)); });
     t.read_tables("pin", [&](const TableReader& pin) { body.pins.push_back(read_pin(pin)); });
     t.read_tables("load", [&](const TableReader& load) { body.loads.push_back(read_load(load)); });
     t.finish();
-    check_source(t, body.source);
+    check_source(t, body_sources, body.source);
+    if (body.model) require_only_model(t);
+    require_use(t, "self_contact", !body.reduction, "a body in full space");
     if (const auto* shape = std::get_if<std::string>(&body.source.from); shape && *shape == "plane")
         t.fail_at("shape", "a body cannot be a plane; use a box, or an [[obstacle]]");
     (void)t.at_most_one_of(resolutions);
@@ -550,7 +592,7 @@ SceneObstacle SceneReader::read_obstacle(TableReader t)
     t.read("friction", obstacle.friction, as::number(quantity::number, at_least(0.0)));
     t.read("color", obstacle.color, as::color());
     t.finish();
-    check_source(t, obstacle.source);
+    check_source(t, sources, obstacle.source);
     if (obstacle.cell && !has_distance_field(obstacle.source))
         t.fail_at("cell", "cell has no effect on a shape that is exact; remove it");
     return obstacle;

@@ -1,0 +1,175 @@
+#include "inspect_model.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <numbers>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "lithe/prepare/prepare_model.hpp"
+
+namespace lithe::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string elastic_name(const ElasticModel& elastic)
+{
+    if (std::holds_alternative<LinearElastic>(elastic)) return "linear";
+    if (std::holds_alternative<StvkPolynomial>(elastic)) return "polynomial";
+    return "cubature";
+}
+
+Json json_of(const VecX& values)
+{
+    return std::vector<double>(values.begin(), values.end());
+}
+
+std::vector<double> frequencies(const ReductionRecord& record)
+{
+    std::vector<double> out;
+    for (const double lambda : record.eigenvalues)
+        out.push_back(std::sqrt(std::max(lambda, 0.0)) / (2.0 * std::numbers::pi));
+    return out;
+}
+
+Json materials_json(const std::vector<RegionParameters>& materials)
+{
+    Json out = Json::array();
+    for (const RegionParameters& region : materials)
+        out.push_back({{"label", region.label},
+                       {"kind", material_name(region.material.kind)},
+                       {"young", region.material.elastic.young_modulus},
+                       {"poisson", region.material.elastic.poisson_ratio},
+                       {"density", region.density}});
+    return out;
+}
+
+/// Smallest and largest Hz, of the modes that the basis was made from.
+std::string frequency_range(const ReductionRecord& record)
+{
+    const std::vector<double> hz = frequencies(record);
+    return hz.empty() ? "no modes"
+                      : fmt::format("{} modes from {:.4g} to {:.4g} Hz", hz.size(), hz.front(), hz.back());
+}
+
+const char* freshness_text(Freshness freshness)
+{
+    switch (freshness) {
+    case Freshness::Fresh:
+        return "unchanged since";
+    case Freshness::Stale:
+        return "CHANGED since: prepare the model again";
+    case Freshness::Unknown:
+        break;
+    }
+    return "not here to compare with";
+}
+
+Json freshness_json(Freshness freshness)
+{
+    if (freshness == Freshness::Unknown) return nullptr;
+    return freshness == Freshness::Stale;
+}
+
+template <class... Args>
+void row(std::string_view name, fmt::format_string<Args...> format, Args&&... args)
+{
+    fmt::print("  {:<20}{}\n", name, fmt::format(format, std::forward<Args>(args)...));
+}
+
+void print_errors(const PreparedModel& model)
+{
+    const ReductionRecord& record = model.record;
+    if (record.training_poses == 0)
+        row("elastic error", "none: the elasticity of the basis is exact{}",
+            std::holds_alternative<LinearElastic>(model.reduced.elastic) ? " for small displacements" : "");
+    else
+        row("elastic error",
+            "{:.2f} % on {} held-out poses, {:.2f} % on {} trained ones (asked for: {:.2f} %)",
+            100.0 * record.held_out_error, record.held_out_poses, 100.0 * record.training_error,
+            record.training_poses, 100.0 * record.tolerance);
+    for (std::size_t i = 0; i < record.ranks.size(); ++i)
+        if (record.ranks[i] == model.rank())
+            row("basis error", "{:.2f} % at this rank", 100.0 * record.rank_errors[i]);
+}
+
+} // namespace
+
+void print_model(const std::string& file, const PreparedModel& model, const PreparedVolume& volume)
+{
+    const Vec3 size = bounds(volume.mesh.vertices).sizes();
+    fmt::print("{}: reduced model of {}, {} coordinates instead of {}\n", file, model.name, model.rank(),
+               3 * volume.mesh.vertex_count());
+    row("made from", "{} ({})", model.record.source, freshness_text(freshness(model, file)));
+    row("settings", "{}", model.record.settings);
+    row("body", "{} tets on {} vertices, {:.4g} x {:.4g} x {:.4g} m, {:.4g} kg ({} mass)",
+        volume.mesh.tet_count(), volume.mesh.vertex_count(), size[0], size[1], size[2], model.integrals.mass,
+        model.mass_kind == MassKind::Lumped ? "lumped" : "consistent");
+    row("surface", "{} triangles on {} vertices{}", model.shown.rest.triangle_count(),
+        model.shown.rest.vertex_count(), model.boundary ? ", embedded in the tets" : "");
+    row("held", "{}",
+        model.pinned ? fmt::format("{} vertices pinned", volume.pins.size()) : "by its frame only (no pins)");
+    row("basis", "{}", model.record.basis);
+    row("spectrum", "{}", frequency_range(model.record));
+    row("elasticity", "{}{}", elastic_name(model.reduced.elastic),
+        volume.cubature.size() > 0
+            ? fmt::format(" at {} of {} tets", volume.cubature.size(), volume.mesh.tet_count())
+            : "");
+    print_errors(model);
+    std::error_code ignored;
+    row("file", "{:.1f} MB", static_cast<double>(std::filesystem::file_size(file, ignored)) / 1e6);
+}
+
+std::string model_json(const std::string& file, const PreparedModel& model, const PreparedVolume& volume,
+                       const StageTimes& times)
+{
+    const ReductionRecord& record = model.record;
+    Json out = {
+        {"file", file},
+        {"kind", "reduced"},
+        {"name", model.name},
+        {"rank", model.rank()},
+        {"source", record.source},
+        {"stale", freshness_json(freshness(model, file))},
+        {"settings", record.settings},
+        {"inputs", fmt::format("{:016x}", record.inputs)},
+        {"tets", volume.mesh.tet_count()},
+        {"vertices", volume.mesh.vertex_count()},
+        {"surface",
+         {{"triangles", model.shown.rest.triangle_count()}, {"vertices", model.shown.rest.vertex_count()}}},
+        {"mass", model.integrals.mass},
+        {"mass_kind", model.mass_kind == MassKind::Lumped ? "lumped" : "consistent"},
+        {"damping", {model.reduced.damping.mass, model.reduced.damping.stiffness}},
+        {"pinned_vertices", volume.pins.size()},
+        {"materials", materials_json(model.materials)},
+        {"basis", record.basis},
+        {"frequencies", frequencies(record)},
+        {"singular_values", json_of(record.singular_values)},
+        {"elastic", elastic_name(model.reduced.elastic)},
+        {"points", volume.cubature.size()},
+        {"tolerance", record.tolerance},
+        {"training_error", record.training_error},
+        {"held_out_error", record.held_out_error},
+        {"poses", {{"training", record.training_poses}, {"held_out", record.held_out_poses}}},
+        {"error_by_points",
+         {{"points", record.point_counts},
+          {"training", record.training_errors},
+          {"held_out", record.held_out_errors}}},
+        {"error_by_rank", {{"rank", record.ranks}, {"error", record.rank_errors}}}};
+    for (const StageTimes::Stage& stage : times.stages()) out["seconds"][stage.name] = stage.seconds;
+    return out.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+void inspect_model(const std::string& file, ReportStyle style)
+{
+    const PreparedModel model = read_model(file);
+    const PreparedVolume volume = read_volume(file);
+    if (style == ReportStyle::Json)
+        fmt::print("{}\n", model_json(file, model, volume));
+    else
+        print_model(file, model, volume);
+}
+
+} // namespace lithe::cli

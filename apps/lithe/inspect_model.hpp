@@ -1,0 +1,20 @@
+#pragma once
+#include <string>
+
+#include "inspect_scene.hpp"
+
+#include "lithe/core/timer.hpp"
+#include "lithe/reduce/prepared_model.hpp"
+
+namespace lithe::cli {
+
+/// What is in a prepared model, for people.
+void print_model(const std::string& file, const PreparedModel& model, const PreparedVolume& volume);
+/// The same as JSON; with the times of its making where there are some.
+std::string model_json(const std::string& file, const PreparedModel& model, const PreparedVolume& volume,
+                       const StageTimes& times = {});
+
+/// Reads the file and tells what is in it, and whether its source has changed.
+void inspect_model(const std::string& file, ReportStyle style);
+
+} // namespace lithe::cli

@@ -1,0 +1,261 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+#include "inspect_model.hpp"
+
+#include "lithe/core/error.hpp"
+#include "lithe/prepare/prepare_model.hpp"
+
+namespace lithe::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// As the user gave them; what is absent stays as the scene or the defaults have it.
+struct Options {
+    std::string input, output, shape;
+    std::optional<std::string> body;
+    std::optional<Index> rank, poses, contact_modes, tets;
+    std::optional<std::uint64_t> seed;
+    std::optional<double> tolerance, young, poisson, density, cell;
+    std::optional<std::string> material;
+    std::vector<double> damping;
+    std::optional<MassKind> mass;
+    std::optional<ElasticChoice> elastic;
+    std::optional<CubatureRule> rule;
+    std::vector<std::string> pins;
+    bool automatic = false, json = false;
+    ReadOptions read;
+};
+
+// ---- selectors of the command line
+
+std::vector<double> numbers_of(const std::string& text, const std::string& selector)
+{
+    std::vector<double> out;
+    for (const char *at = text.data(), *end = at + text.size(); at < end; ++at) {
+        double number = 0.0;
+        const auto [next, error] = std::from_chars(at, end, number);
+        if (error != std::errc() || (next != end && *next != ','))
+            throw InputError(fmt::format("--pin {}: '{}' is not a list of numbers", selector, text));
+        out.push_back(number);
+        at = next;
+    }
+    return out;
+}
+
+/// The part of a box that lies at one of its sides.
+Selector side_selector(const Box3& box, int axis, bool at_low, double share)
+{
+    BoxSelector out{box.min(), box.max()};
+    const double margin = 1e-6 * box.diagonal().norm();
+    out.low.array() -= margin;
+    out.high.array() += margin;
+    const double cut = share * box.sizes()[axis];
+    if (at_low)
+        out.high[axis] = box.min()[axis] + cut;
+    else
+        out.low[axis] = box.max()[axis] - cut;
+    return out;
+}
+
+constexpr const char* selector_help = "give box:x0,y0,z0,x1,y1,z1, sphere:x,y,z,radius, vertices:i,j,..., or "
+                                      "a side with the share of the size that is "
+                                      "held: left:0.05, right, bottom, top, back, front";
+
+/// "box:...", "sphere:...", "vertices:...", "bottom:0.1".
+Selector parse_selector(const std::string& text, const Box3& box)
+{
+    const auto colon = text.find(':');
+    const std::string kind = text.substr(0, colon);
+    const std::vector<double> n =
+        colon == std::string::npos ? std::vector<double>{} : numbers_of(text.substr(colon + 1), text);
+    if (kind == "box" && n.size() == 6) return BoxSelector{{n[0], n[1], n[2]}, {n[3], n[4], n[5]}};
+    if (kind == "sphere" && n.size() == 4 && n[3] > 0.0) return SphereSelector{{n[0], n[1], n[2]}, n[3]};
+    if (kind == "vertices" && !n.empty()) return ListSelector{{n.begin(), n.end()}};
+    constexpr std::array<std::string_view, 6> sides = {"left", "right", "bottom", "top", "back", "front"};
+    const auto side = std::ranges::find(sides, kind);
+    const double share = n.empty() ? 0.05 : n[0];
+    if (side == sides.end() || n.size() > 1 || !(share > 0.0 && share < 1.0))
+        throw InputError(fmt::format("--pin {}: {}", text, selector_help));
+    const auto number = static_cast<int>(side - sides.begin());
+    return side_selector(box, number / 2, number % 2 == 0, share);
+}
+
+// ---- the scene that is meant
+
+template <class T>
+void set(const std::optional<T>& given, T& value)
+{
+    if (given) value = *given;
+}
+
+void set_material(const Options& options, SceneMaterial& material)
+{
+    if (options.material) {
+        std::string name = *options.material;
+        std::ranges::replace(name, '-', '_');
+        material.kind = material_kind(name);
+    }
+    if (options.young) material.young = options.young;
+    set(options.poisson, material.poisson);
+    set(options.density, material.density);
+}
+
+SceneReduction reduction_of(const Options& options, const SceneBody& body)
+{
+    SceneReduction out = body.reduction.value_or(SceneReduction{.rank = 30});
+    if (options.rank) out.rank = options.rank;
+    if (options.automatic) out.rank.reset();
+    set(options.tolerance, out.tolerance);
+    set(options.elastic, out.elastic);
+    set(options.rule, out.rule);
+    set(options.poses, out.poses);
+    set(options.contact_modes, out.contact_modes);
+    set(options.seed, out.seed);
+    return out;
+}
+
+/// Where pins of the command line are looked up: around the surface as it is read.
+Box3 source_bounds(const Options& options)
+{
+    return bounds(read_surface(options.input, options.read).vertices);
+}
+
+Scene mesh_scene(const Options& options)
+{
+    Scene scene = model_scene({.from = fs::path(options.input), .read = options.read, .place = {}});
+    SceneBody& body = scene.bodies.front();
+    body.tets = options.tets;
+    body.cell = options.cell;
+    if (!options.pins.empty()) {
+        const Box3 box = source_bounds(options);
+        for (const std::string& pin : options.pins)
+            body.pins.push_back({.where = parse_selector(pin, box), .place = {}});
+    }
+    return scene;
+}
+
+Scene load_scene(const Options& options)
+{
+    if (fs::path(options.input).extension() != ".toml") return mesh_scene(options);
+    if (!options.pins.empty() || options.tets || options.cell)
+        throw InputError("--pin, --tets and --cell are for a mesh; a scene says it in its [[body]]");
+    return read_scene(options.input);
+}
+
+SceneBody& body_of(Scene& scene, const Options& options)
+{
+    if (!options.body) {
+        if (scene.bodies.size() == 1) return scene.bodies.front();
+        throw InputError(
+            {.file = options.input},
+            fmt::format("the scene has {} bodies; say which one with --body NAME", scene.bodies.size()));
+    }
+    for (SceneBody& body : scene.bodies)
+        if (body.name == *options.body) return body;
+    throw InputError({.file = options.input},
+                     fmt::format("there is no body '{}' in the scene", *options.body));
+}
+
+void prepare_body_settings(const Options& options, SceneBody& body)
+{
+    if (body.model) throw InputError(body.place, "the body is a prepared model already");
+    set_material(options, body.material);
+    set(options.mass, body.mass);
+    if (!options.damping.empty()) body.damping = {options.damping[0], options.damping[1]};
+    body.reduction = reduction_of(options, body);
+}
+
+// ---- the command
+
+void print_times(const Reduction& reduction, Session& session)
+{
+    std::string text;
+    for (const StageTimes::Stage& stage : reduction.times.stages())
+        text += fmt::format("{}{} {:.1f} s", text.empty() ? "" : ", ", stage.name, stage.seconds);
+    session.say("  time                {}\n", text);
+}
+
+void run_prepare(const Options& options, Session& session)
+{
+    if (fs::path(options.output).extension() != ".lithe")
+        throw InputError({.file = options.output}, "a model's file ends in .lithe");
+    Scene scene = load_scene(options);
+    SceneBody& body = body_of(scene, options);
+    prepare_body_settings(options, body);
+    const PreparedReduction prepared = prepare_model(scene, body, session.progress());
+    const Reduction& reduction = prepared.reduction;
+    write_model(options.output, reduction.model, reduction.volume);
+    if (options.json) {
+        fmt::print("{}\n", model_json(options.output, reduction.model, reduction.volume, reduction.times));
+        return;
+    }
+    for (const std::string& note : reduction.notes) session.say("{}\n", note);
+    if (!session.quiet) print_model(options.output, reduction.model, reduction.volume);
+    print_times(reduction, session);
+}
+
+} // namespace
+
+void add_prepare_command(CLI::App& app, Session& session)
+{
+    const auto options = std::make_shared<Options>();
+    CLI::App* command = add_command(app, session, "prepare",
+                                    "make a reduced model (.lithe) of a mesh or of a body of a scene",
+                                    [options, &session] { run_prepare(*options, session); });
+    command->add_option("input", options->input, "mesh, or scene (.toml) with a [[body]]")->required();
+    command->add_option("-o,--output", options->output, "the model: a file ending in .lithe")->required();
+    command->add_option("--body", options->body, "which body of the scene, by its name");
+    auto* rank = command->add_option("--rank", options->rank, "how many coordinates (default: 30)")
+                     ->check(CLI::Range(Index{1}, Index{10'000}));
+    command
+        ->add_flag("--auto", options->automatic,
+                   "the smallest rank and point set whose errors are within --tolerance")
+        ->excludes(rank);
+    command->add_option("--tolerance", options->tolerance, "of the errors on held-out poses (default: 0.02)")
+        ->check(CLI::Range(1e-9, 1.0));
+    command->add_option(
+        "--material", options->material,
+        "linear, corotational, stvk, neo-hookean, neo-hookean-log-free, mooney-rivlin or arruda-boyce");
+    command->add_option("--young", options->young, "modulus [Pa] (default: by size and weight)")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--poisson", options->poisson, "Poisson's ratio (default: 0.4)")
+        ->check(CLI::Range(-0.999, 0.4999));
+    command->add_option("--density", options->density, "[kg/m^3] (default: 1000)")
+        ->check(CLI::PositiveNumber);
+    command
+        ->add_option("--damping", options->damping, "Rayleigh's two numbers: of mass [1/s] and stiffness [s]")
+        ->expected(2)
+        ->check(CLI::NonNegativeNumber);
+    command->add_option("--mass", options->mass, "consistent or lumped")
+        ->transform(CLI::CheckedTransformer(std::map<std::string, MassKind>{
+            {"consistent", MassKind::Consistent}, {"lumped", MassKind::Lumped}}));
+    command->add_option("--elastic", options->elastic, "automatic, linear, polynomial (of stvk) or cubature")
+        ->transform(CLI::CheckedTransformer(
+            std::map<std::string, ElasticChoice>{{"automatic", ElasticChoice::Automatic},
+                                                 {"linear", ElasticChoice::Linear},
+                                                 {"polynomial", ElasticChoice::Polynomial},
+                                                 {"cubature", ElasticChoice::Cubature}}));
+    command
+        ->add_option("--poses", options->poses,
+                     "for the cubature; a quarter of them is held out (default: 200)")
+        ->check(CLI::Range(Index{8}, Index{100'000}));
+    command->add_option("--contact-modes", options->contact_modes,
+                        "patches of the surface that get their own responses");
+    command->add_option("--seed", options->seed, "of everything that is drawn at random (default: 1)");
+    command->add_option("--pin", options->pins,
+                        std::string("what is held still; may be repeated: ") + selector_help);
+    command->add_option("--tets", options->tets, "about how many, for a surface (default: 8000)")
+        ->check(CLI::Range(1, 100'000'000));
+    command->add_option("--cell", options->cell, "or how large their cells [m]")->check(CLI::PositiveNumber);
+    command->add_flag("--json", options->json, "print one JSON object with every figure");
+    add_read_options(*command, options->read);
+}
+
+} // namespace lithe::cli

@@ -1,0 +1,109 @@
+#include "lithe/prepare/prepare_model.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "lithe/core/hash.hpp"
+#include "lithe/geometry/io/bytes.hpp"
+#include "lithe/prepare/source.hpp"
+
+namespace lithe {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string describe(const RegionParameters& region)
+{
+    const MaterialParameters& material = region.material;
+    std::string out =
+        fmt::format("{} young {:.6g} poisson {:.6g} density {:.6g}", material_name(material.kind),
+                    material.elastic.young_modulus, material.elastic.poisson_ratio, region.density);
+    if (material.mooney_ratio) out += fmt::format(" mooney_ratio {:.6g}", *material.mooney_ratio);
+    if (material.limit_stretch) out += fmt::format(" limit_stretch {:.6g}", *material.limit_stretch);
+    return out;
+}
+
+/// All that was asked for, in one line.
+std::string describe(const SceneBody& body, const BodyParts& parts, const SceneReduction& options)
+{
+    const FemModel& fem = parts.model.fem;
+    std::vector<std::string> materials;
+    for (const RegionParameters& region : parts.materials) materials.push_back(describe(region));
+    std::size_t pinned = 0;
+    for (const LedVertices& pin : parts.model.pins) pinned += pin.vertices.size();
+    return fmt::format("{} tets, scale {:.6g}, {} up; {}; {} mass; damping {:.6g} {:.6g}; {} vertices "
+                       "pinned; rank {}; tolerance "
+                       "{:.6g}; {} poses; seed {}; {} contact modes",
+                       parts.model.shown.volume.tet_count(), body.source.read.scale,
+                       body.source.read.up == UpAxis::Z ? 'z' : 'y', fmt::join(materials, ", "),
+                       fem.mass_kind == MassKind::Lumped ? "lumped" : "consistent", fem.damping.mass,
+                       fem.damping.stiffness, pinned, options.rank ? std::to_string(*options.rank) : "auto",
+                       options.tolerance, options.poses, options.seed, options.contact_modes);
+}
+
+std::uint64_t hash_of_inputs(std::uint64_t source, const std::string& settings)
+{
+    return hash_bytes(fmt::format("{:016x} {}", source, settings));
+}
+
+/// What the body is made from, without the folder that it was in.
+std::string source_name(const SceneSource& source)
+{
+    if (const auto* file = std::get_if<fs::path>(&source.from)) return file->filename().string();
+    return std::get<std::string>(source.from);
+}
+
+std::uint64_t source_hash(const SceneSource& source)
+{
+    if (const auto* file = std::get_if<fs::path>(&source.from)) return hash_bytes(io::read_bytes(*file));
+    return hash_bytes(std::get<std::string>(source.from));
+}
+
+} // namespace
+
+PreparedReduction prepare_model(const Scene& scene, const SceneBody& body, Progress& progress)
+{
+    const SceneReduction options = body.reduction.value_or(SceneReduction{.rank = 30});
+    std::vector<std::string> notes;
+    StageTimes times;
+    BodyParts parts = [&] {
+        const auto time = times.measure("mesh");
+        return prepare_parts(scene, body, progress, notes);
+    }();
+    Reduction out = at_place(options.place.file.empty() ? body.place : options.place, [&] {
+        return reduce_body(parts, options, MatX(parts.model.fem.rest.size(), 0), progress);
+    });
+    ReductionRecord& record = out.model.record;
+    record.source = source_name(body.source);
+    record.settings = describe(body, parts, options);
+    record.inputs = hash_of_inputs(source_hash(body.source), record.settings);
+    out.notes.insert(out.notes.begin(), notes.begin(), notes.end());
+    return {std::move(parts), std::move(out)};
+}
+
+Scene model_scene(const SceneSource& source)
+{
+    Scene scene;
+    SceneBody body;
+    const auto* file = std::get_if<fs::path>(&source.from);
+    body.name = file ? file->stem().stem().string() : "body";
+    body.source = source;
+    scene.bodies.push_back(std::move(body));
+    return scene;
+}
+
+Freshness freshness(const PreparedModel& model, const fs::path& model_file)
+{
+    std::error_code ignored;
+    for (const fs::path& folder : {model_file.parent_path(), fs::path(".")}) {
+        const fs::path source = folder / model.record.source;
+        if (!fs::is_regular_file(source, ignored)) continue;
+        return hash_of_inputs(hash_bytes(io::read_bytes(source)), model.record.settings) ==
+                       model.record.inputs
+                   ? Freshness::Fresh
+                   : Freshness::Stale;
+    }
+    return Freshness::Unknown;
+}
+
+} // namespace lithe

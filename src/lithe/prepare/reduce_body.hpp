@@ -1,0 +1,25 @@
+#pragma once
+#include "lithe/core/timer.hpp"
+#include "lithe/prepare/prepare_body.hpp"
+
+namespace lithe {
+
+/// A body made ready for real time, with all that can be told about it.
+struct Reduction {
+    PreparedModel model;
+    PreparedVolume volume;
+    StageTimes times;               ///< of its making
+    std::vector<std::string> notes; ///< what was chosen on the way
+};
+
+/// From a body in full space to a reduced one: modes and their derivatives, or principal directions of `snapshots` first
+/// (3n x count, displacements [m]; may have no columns), then an elastic model for that basis. Without snapshots nothing
+/// is solved in full space. Throws InputError for pins that move, parts that hang together by nothing, and a rank
+/// that the body does not have.
+Reduction reduce_body(const BodyParts& parts, const SceneReduction& options, const MatX& snapshots,
+                      Progress& progress);
+
+/// The vertices that pins hold, rising. Throws InputError when one of them moves or lets go.
+std::vector<int> held_vertices(const std::vector<LedVertices>& pins);
+
+} // namespace lithe
