@@ -8,13 +8,15 @@
 
 #include "lithe/core/error.hpp"
 #include "lithe/geometry/shapes.hpp"
-#include "lithe/render/legend.hpp"
+#include "lithe/math/color.hpp"
 #include "lithe/render/render.hpp"
+#include "lithe/render/report_plot.hpp"
 
 namespace lithe {
 namespace {
 
 constexpr double shape_share = 0.12;  ///< largest displacement in a picture, of the surface's diagonal
+constexpr Index most_dots = 60;       ///< on a curve
 constexpr double point_share = 0.008; ///< radius of the heaviest point, likewise
 
 void require_same_length(const char* what, std::size_t a, std::size_t b)
@@ -52,14 +54,14 @@ void add_spectrum(const ModelReport& model, Report& report)
                                 {{"frequency", numbers(model.frequencies), PlotMarks::Dots}}});
     const Index count = model.singular_values.size();
     if (count == 0) return;
+    const PlotMarks marks = count <= most_dots ? PlotMarks::Dots : PlotMarks::None;
     std::vector<double> kept = numbers(model.singular_values), cut = kept;
     for (Index k = 0; k < count; ++k) (k < model.rank ? cut : kept)[static_cast<std::size_t>(k)] = NAN;
-    report.plots.push_back(
-        {"Singular values of the basis",
-         {"direction"},
-         {"singular value, relative to the first", "", PlotScale::Log},
-         counting(static_cast<std::size_t>(count)),
-         {{"kept", std::move(kept), PlotMarks::Dots}, {"cut off", std::move(cut), PlotMarks::Dots}}});
+    report.plots.push_back({"Singular values of the basis",
+                            {"direction"},
+                            {"singular value, relative to the first", "", PlotScale::Log},
+                            counting(static_cast<std::size_t>(count)),
+                            {{"kept", std::move(kept), marks}, {"cut off", std::move(cut), marks}}});
     for (PlotSeries& series : report.plots.back().series)
         for (double& value : series.values) value /= model.singular_values[0];
 }
@@ -126,20 +128,28 @@ RenderOptions picture_options(int width, int height, int samples)
     return {.width = width, .height = height, .samples = samples, .ground = Ground::None};
 }
 
+/// Where the weights lie between the lightest and the heaviest, on a log scale: they differ by orders of magnitude.
+VecX weight_shares(const VecX& weights)
+{
+    const double lightest = weights.minCoeff(), heaviest = weights.maxCoeff();
+    if (!(lightest > 0.0 && lightest < heaviest)) return VecX::Ones(weights.size());
+    return (weights / lightest).array().log() / std::log(heaviest / lightest);
+}
+
 /// A small ball at every point, coloured by its weight.
 RenderSurface point_balls(const ModelReport& model)
 {
-    const double radius = point_share * size_of(model), heaviest = model.weights.maxCoeff();
+    const double radius = point_share * size_of(model);
+    const VecX shares = weight_shares(model.weights);
     const TriangleMesh ball = make_sphere(1.0, 0.5);
     const Index n = ball.vertex_count(), m = ball.triangle_count(), count = model.points.cols();
     TriangleMesh all{Points(3, n * count), Triangles(3, m * count)};
     VecX values(n * count);
     for (Index k = 0; k < count; ++k) {
-        const double share = model.weights[k] / heaviest;
         all.vertices.middleCols(n * k, n) =
-            (radius * (0.6 + 0.4 * std::cbrt(share)) * ball.vertices).colwise() + model.points.col(k);
+            (radius * (0.6 + 0.4 * shares[k]) * ball.vertices).colwise() + model.points.col(k);
         all.triangles.middleCols(m * k, m) = ball.triangles.array() + static_cast<int>(n * k);
-        values.segment(n * k, n).setConstant(share);
+        values.segment(n * k, n).setConstant(shares[k]);
     }
     RenderSurface surface = make_surface(all, {});
     surface.map_values = std::move(values);
@@ -166,7 +176,7 @@ void add_points_picture(const ModelReport& model, const ModelReportOptions& opti
     require_same_length("points", static_cast<std::size_t>(count),
                         static_cast<std::size_t>(model.weights.size()));
     const double aspect = static_cast<double>(options.width) / options.height;
-    const Camera camera = frame_content(model.surface.vertices, {.aspect = aspect, .margin = 0.15});
+    const Camera camera = frame_content(model.surface.vertices, {.aspect = aspect, .margin = 0.06});
     RenderOptions how = picture_options(options.width, options.height, options.samples);
     TriangleMesh ghost = model.surface;
     ghost.fields.clear();
@@ -177,10 +187,10 @@ void add_points_picture(const ModelReport& model, const ModelReportOptions& opti
     const Image on_black = render(balls, camera, how, progress);
     how.background = {Vec3::Ones(), Vec3::Ones()};
     lay_over(on_black, render(balls, camera, how, progress), picture);
-    draw_legend(picture, {"weight", 0.0, model.weights.maxCoeff()});
     report.pictures.push_back(
-        {fmt::format("The {} cubature points, seen through the surface; larger and lighter with their weight",
-                     count),
+        {fmt::format("The {} cubature points, seen through the surface; small and dark at weight {}, large "
+                     "and bright at {}, on a log scale",
+                     count, short_number(model.weights.minCoeff()), short_number(model.weights.maxCoeff())),
          encode_png(picture)});
 }
 
@@ -189,6 +199,15 @@ TriangleMesh deformed(const ModelReport& model, const ModelReport::Shape& shape)
     const double largest = shape.displacement.colwise().norm().maxCoeff();
     const double scale = largest > 0.0 ? shape_share * size_of(model) / largest : 0.0;
     return {model.surface.vertices + scale * shape.displacement, model.surface.triangles};
+}
+
+/// From pale, where it stays, to red, where it moves most.
+Points motion_colors(const Points& displacement)
+{
+    const Vec3 still = linear_from_srgb({0.85, 0.86, 0.88}), moving = linear_from_srgb({0.80, 0.20, 0.08});
+    Eigen::RowVectorXd share = displacement.colwise().norm();
+    share /= std::max(share.maxCoeff(), 1e-300);
+    return still * (1.0 - share.array()).matrix() + moving * share;
 }
 
 /// All from one place, so that they can be compared.
@@ -209,8 +228,7 @@ void add_shapes(const ModelReport& model, const ModelReportOptions& options, Rep
     ReportGallery gallery{"First shapes of the basis, coloured by how far they move", {}};
     for (const ModelReport::Shape& shape : model.shapes) {
         RenderSurface surface = make_surface(deformed(model, shape), {});
-        surface.map_values = shape.displacement.colwise().norm().transpose();
-        surface.map_values /= std::max(surface.map_values.maxCoeff(), 1e-300);
+        surface.colors = motion_colors(shape.displacement);
         gallery.pictures.push_back({shape.caption, encode_png(render({{surface}}, camera, how, progress))});
     }
     report.galleries.push_back(std::move(gallery));

@@ -40,9 +40,9 @@ struct ModelReport {
 };
 
 struct ModelReportOptions {
-    int width = 1280, height = 720;            ///< of the picture of the points [pixels]
+    int width = 1200, height = 720;            ///< of the picture of the points [pixels]
     int shape_width = 480, shape_height = 360; ///< of each shape [pixels]
-    int samples = 16;                          ///< per pixel
+    int samples = 8;                           ///< per pixel
 };
 
 /// Draws the pictures and makes the plots. Throws InputError for curves whose lengths differ.

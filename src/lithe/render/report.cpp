@@ -36,6 +36,8 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 .facts div { display: flex; justify-content: space-between; gap: 1rem; padding: .28rem 0; break-inside: avoid;
   border-bottom: 1px solid var(--line); }
 .facts dt { color: var(--soft); }
+.facts .long { column-span: all; display: block; }
+.facts .long dd { text-align: left; }
 .facts dd { margin: 0; text-align: right; font-variant-numeric: tabular-nums; }
 svg { display: block; width: 100%; height: auto; overflow: visible; touch-action: pan-y; }
 svg text { font-size: 12px; fill: var(--soft); font-variant-numeric: tabular-nums; }
@@ -147,10 +149,12 @@ std::string data_of(const Report& report)
 std::string facts_table(const Report& report)
 {
     if (report.facts.empty()) return "";
+    constexpr std::size_t long_text = 60; // more than half a line
     std::string out = "<section><h2>At a glance</h2>\n<dl class=\"facts\">\n";
     for (const ReportFact& fact : report.facts)
-        out +=
-            fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", html_text(fact.name), html_text(fact.value));
+        out += fmt::format("<div{}><dt>{}</dt><dd>{}</dd></div>\n",
+                           fact.value.size() > long_text ? " class=\"long\"" : "", html_text(fact.name),
+                           html_text(fact.value));
     return out + "</dl></section>\n";
 }
 
