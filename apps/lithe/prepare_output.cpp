@@ -1,0 +1,136 @@
+#include "prepare_output.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include <fmt/format.h>
+
+#include "lithe/core/atomic_file.hpp"
+#include "lithe/core/memory.hpp"
+#include "lithe/reduce/bullet_files.hpp"
+#include "lithe/render/model_report.hpp"
+
+namespace lithe::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Index shape_count = 8; ///< drawn
+
+std::string percent(double share)
+{
+    return fmt::format("{:.3g} %", 100.0 * share);
+}
+
+std::string megabytes(double bytes)
+{
+    return fmt::format("{:.3g} MB", bytes / 1e6);
+}
+
+std::string elasticity(const PreparedModel& model, const PreparedVolume& volume)
+{
+    if (std::holds_alternative<LinearElastic>(model.reduced.elastic)) return "linear";
+    if (std::holds_alternative<StvkPolynomial>(model.reduced.elastic)) return "exact polynomial";
+    return fmt::format("cubature at {} of {} tets", volume.cubature.size(), volume.mesh.tet_count());
+}
+
+std::vector<ReportFact> facts_of(const PreparedModel& model, const PreparedVolume& volume,
+                                 const fs::path& file)
+{
+    const ReductionRecord& record = model.record;
+    const Vec3 size = bounds(volume.mesh.vertices).sizes();
+    std::vector<ReportFact> facts = {
+        {"made from", record.source},
+        {"tets", fmt::format("{} on {} vertices", volume.mesh.tet_count(), volume.mesh.vertex_count())},
+        {"surface", fmt::format("{} triangles", model.shown.rest.triangle_count())},
+        {"size", fmt::format("{:.3g} × {:.3g} × {:.3g} m", size[0], size[1], size[2])},
+        {"mass", fmt::format("{:.4g} kg", model.integrals.mass)},
+        {"held", model.pinned ? fmt::format("{} vertices pinned", volume.pins.size()) : "free"},
+        {"coordinates", fmt::format("{} instead of {}", model.rank(), 3 * volume.mesh.vertex_count())},
+        {"elasticity", elasticity(model, volume)}};
+    if (record.held_out_poses > 0) {
+        facts.push_back({"error, held out", fmt::format("{} ({} poses)", percent(record.held_out_error),
+                                                        record.held_out_poses)});
+        facts.push_back({"error, training", fmt::format("{} ({} poses)", percent(record.training_error),
+                                                        record.training_poses)});
+        facts.push_back({"tolerance", percent(record.tolerance)});
+    }
+    std::error_code ignored;
+    facts.push_back({"file", megabytes(static_cast<double>(fs::file_size(file, ignored)))});
+    facts.push_back({"peak memory", megabytes(static_cast<double>(peak_memory_bytes()))});
+    facts.push_back({"basis", record.basis});
+    facts.push_back({"settings", record.settings});
+    return facts;
+}
+
+void set_points(const PreparedVolume& volume, ModelReport& report)
+{
+    const TetMesh& mesh = volume.mesh;
+    report.points.resize(3, volume.cubature.size());
+    report.weights.resize(volume.cubature.size());
+    for (Index k = 0; k < report.points.cols(); ++k) {
+        const Points corners = mesh.vertices(Eigen::all, mesh.tets.col(volume.cubature.tets[k]));
+        report.points.col(k) = corners.rowwise().mean();
+        report.weights[k] = volume.cubature.weights[k] *
+                            tet_volume(corners.col(0), corners.col(1), corners.col(2), corners.col(3));
+    }
+}
+
+/// The first columns of the basis; those of a linear model are its modes.
+void set_shapes(const PreparedModel& model, ModelReport& report)
+{
+    const bool modes = std::holds_alternative<LinearElastic>(model.reduced.elastic);
+    report.surface = model.shown.rest;
+    for (Index k = 0; k < std::min(shape_count, model.rank()); ++k)
+        report.shapes.push_back(
+            {modes && k < report.frequencies.size()
+                 ? fmt::format("mode {}, {:.3g} Hz", k + 1, report.frequencies[k])
+                 : fmt::format("shape {}", k + 1),
+             model.shown.basis.col(k).cast<double>().reshaped(3, report.surface.vertex_count())});
+}
+
+void set_curves(const ReductionRecord& record, ModelReport& report)
+{
+    report.frequencies = record.eigenvalues.cwiseMax(0.0).cwiseSqrt() / (2.0 * std::numbers::pi);
+    report.singular_values = record.singular_values;
+    report.tolerance = record.tolerance;
+    report.point_counts.assign(record.point_counts.begin(), record.point_counts.end());
+    report.training_errors = record.training_errors;
+    report.held_out_errors = record.held_out_errors;
+    report.ranks.assign(record.ranks.begin(), record.ranks.end());
+    report.rank_errors = record.rank_errors;
+}
+
+} // namespace
+
+void write_prepare_report(const fs::path& page, const fs::path& model_file, const Reduction& reduction,
+                          Progress& progress)
+{
+    AtomicFile file(page); // known to be writable before anything is drawn
+    const PreparedModel& model = reduction.model;
+    ModelReport report{.title = model.name};
+    report.summary = fmt::format("A reduced model: {} coordinates, {}.", model.rank(),
+                                 elasticity(model, reduction.volume));
+    report.facts = facts_of(model, reduction.volume, model_file);
+    report.rank = model.rank();
+    set_curves(model.record, report);
+    set_points(reduction.volume, report);
+    set_shapes(model, report);
+    for (const StageTimes::Stage& stage : reduction.times.stages())
+        report.stages.push_back({stage.name, stage.seconds});
+    file.write(to_html(make_report(report, {}, progress)));
+    file.commit();
+}
+
+void write_bullet(const fs::path& folder, const Reduction& reduction, Progress& progress)
+{
+    std::vector<RegionMaterial> materials;
+    for (const RegionParameters& region : reduction.model.materials)
+        materials.push_back({region.label, make_material(region.material), region.density});
+    const FemModel model = make_fem_model(reduction.volume.mesh, materials, {.mass = MassKind::Lumped});
+    RestSystem system(model);
+    const Modes modes = linear_modes(system, {.count = reduction.model.rank()}, progress);
+    write_bullet_files(folder, make_bullet_model(reduction.volume.mesh, model, modes));
+}
+
+} // namespace lithe::cli
