@@ -9,56 +9,13 @@
 #include "lithe/core/random.hpp"
 #include "lithe/reduce/deformation_rows.hpp"
 #include "lithe/reduce/reduced_solve.hpp"
+#include "lithe/reduce/tet_sample.hpp"
 
 namespace lithe {
 namespace {
 
-constexpr Index sample_size = 1000; ///< tets that the poses are solved with
-constexpr double exceeding = 0.1;   ///< the share of the volume that may exceed the strain of a pose
+constexpr double exceeding = 0.1; ///< the share of the volume that may exceed the strain of a pose
 constexpr double most_inverted = 0.01;
-
-/// About so many tets, each standing for the same volume: one wherever the volume, summed in the order of the mesh,
-/// passes the next mark. Meshes are numbered by neighbourhood, so they are spread over the body.
-struct TetSample {
-    Cubature cubature;
-    std::vector<Index> slots;
-};
-
-TetSample sample_tets(const FemModel& model)
-{
-    const Elements& elements = model.elements;
-    double whole = 0.0;
-    for (Index slot = 0; slot < elements.slot_count(); ++slot) whole += rest_volume(elements, slot);
-    const bool take_all = elements.slot_count() <= sample_size;
-    const double share = whole / sample_size;
-    struct Point {
-        int tet;
-        Index slot;
-        double weight;
-    };
-    std::vector<Point> points;
-    double sum = 0.5 * share;
-    for (Index slot = 0; slot < elements.slot_count(); ++slot) {
-        const int tet = elements.tet_of_slot[static_cast<std::size_t>(slot)];
-        if (tet < 0) continue;
-        const double volume = rest_volume(elements, slot), before = sum;
-        sum += volume;
-        const double marks = std::floor(sum / share) - std::floor(before / share);
-        if (take_all)
-            points.push_back({tet, slot, 1.0});
-        else if (marks > 0.0)
-            points.push_back({tet, slot, marks * share / volume});
-    }
-    std::ranges::sort(points, {}, &Point::tet);
-    TetSample out;
-    out.cubature.weights.resize(static_cast<Index>(points.size()));
-    for (std::size_t k = 0; k < points.size(); ++k) {
-        out.cubature.tets.push_back(points[k].tet);
-        out.slots.push_back(points[k].slot);
-        out.cubature.weights[static_cast<Index>(k)] = points[k].weight;
-    }
-    return out;
-}
 
 /// What a pose does to the sampled tets.
 struct Deformation {
@@ -113,7 +70,7 @@ private:
     /// The linear response to a load, of any length.
     VecX draw_direction(Random& random, Index kind) const
     {
-        if (kind % 3 == 2) return push_response(random);
+        if (kind % 3 == 2 || options_.loads == PoseLoads::Pushes) return push_response(random);
         const Index r = lambda_.size();
         const double p = random.uniform(0.5, 1.0);
         VecX amplitudes = VecX::NullaryExpr(r, [&] { return random.normal(); });
@@ -239,6 +196,18 @@ MatX with_jittered(const MatX& q, Index count, const VecX& deviation, Random& ra
     return out;
 }
 
+/// Moves a share of them over, drawn at random: every so many could be the same phase of a motion each time.
+void hold_out(double share, Random& random, std::vector<Index>& from, std::vector<Index>& to)
+{
+    const auto count = static_cast<std::size_t>(std::lround(share * static_cast<double>(from.size())));
+    for (std::size_t k = 0; k < count; ++k) {
+        const auto drawn = from.begin() + static_cast<std::ptrdiff_t>(random.index(from.size()));
+        to.push_back(*drawn);
+        from.erase(drawn);
+    }
+    std::ranges::sort(to);
+}
+
 } // namespace
 
 CubaturePoses snapshot_poses(const FemModel& model, const Basis& basis, const MatX& displacements,
@@ -249,20 +218,21 @@ CubaturePoses snapshot_poses(const FemModel& model, const Basis& basis, const Ma
     const MatX q = project(model, basis, displacements);
     const VecX lengths = q.colwise().norm();
     const double least = 1e-3 * (q.cols() > 0 ? lengths.maxCoeff() : 0.0);
-    const Index share =
-        options.held_out > 0 ? std::max<Index>(2, 1 + options.training / options.held_out) : 0;
-    std::vector<Index> trained, held_out; // every so many is held out
-    for (Index t = 0, moving = 0; t < q.cols(); ++t)
-        if (lengths[t] > least) (share > 0 && ++moving % share == 0 ? held_out : trained).push_back(t);
-    if (trained.empty() || (share > 0 && held_out.empty()))
+    std::vector<Index> trained, held_out;
+    for (Index t = 0; t < q.cols(); ++t)
+        if (lengths[t] > least) trained.push_back(t);
+    Random random(options.seed);
+    hold_out(static_cast<double>(options.held_out) / static_cast<double>(options.training + options.held_out),
+             random, trained, held_out);
+    if (trained.empty() || (options.held_out > 0 && held_out.empty()))
         throw InputError("too few of the " + std::to_string(q.cols()) +
                          " snapshots move the body to train with some and test with others; give more");
     const VecX deviation = options.jitter * q.rowwise().norm() /
                            std::sqrt(static_cast<double>(trained.size() + held_out.size()));
-    Random random(options.seed);
     CubaturePoses out;
     out.training = with_jittered(q(Eigen::all, trained), options.training, deviation, random);
-    if (share > 0) out.held_out = with_jittered(q(Eigen::all, held_out), options.held_out, deviation, random);
+    if (options.held_out > 0)
+        out.held_out = with_jittered(q(Eigen::all, held_out), options.held_out, deviation, random);
     return out;
 }
 

@@ -4,10 +4,17 @@
 
 namespace lithe {
 
+/// Which loads random poses come from.
+enum class PoseLoads {
+    All,   ///< heat, few modes and pushes: what a cubature must know
+    Pushes ///< only pushes at vertices: what a basis is judged by, since it need not know what no load excites
+};
+
 struct RandomPoseOptions {
     Index training = 150, held_out = 50; ///< how many, > 0 and >= 0
     /// Between them lies the Green strain that a tenth of the body would exceed if it were linear; 0 < smallest <= largest
     double smallest_strain = 0.01, largest_strain = 0.3;
+    PoseLoads loads = PoseLoads::All;
     std::uint64_t seed = 1;
 };
 
