@@ -12,7 +12,8 @@ struct SimulateOutputs {
     std::vector<std::string> files;          ///< by their endings; see make_exporter
     std::optional<std::string> metrics = {}; ///< JSON
     std::optional<std::string> checkpoint = {};
-    int checkpoint_every = 60; ///< frames
+    int checkpoint_every = 60;               ///< frames
+    std::optional<std::string> compare = {}; ///< "full": run the same in full space beside it, and measure
 };
 
 struct SimulateResult {

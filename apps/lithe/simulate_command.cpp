@@ -54,6 +54,11 @@ void print_summary(const SimulateResult& result, const SimulateOutputs& outputs,
         sum.iterations / steps, sum.max_penetration);
     if (metrics.halved_steps > 0)
         session.say("{} steps were not solved at once and were taken in halves\n", metrics.halved_steps);
+    if (const auto& compared = metrics.comparison)
+        session.say(
+            "against full space: error {:.2g} % at most, {:.2g} % on average, of the largest deformation; "
+            "{:.3g} times as fast\n",
+            100.0 * compared->max_error, 100.0 * compared->mean_error, compared->speed_ratio);
     session.say("state {}\n", hash_text(metrics.state_hash));
     for (const std::string& file : outputs.files)
         session.say("wrote {}{}\n", file, fs::exists(file) ? "" : ", a file of its own for each soft body");
@@ -68,6 +73,8 @@ void run_simulate(const Options& options, Session& session)
         if (!options.json) session.say("{}\n", note);
     if (options.frames) prepared.run.last_frame = *options.frames;
     if (options.resume) {
+        if (options.outputs.compare)
+            throw InputError("--compare needs the run from its start; leave --resume away");
         prepared.run.first_frame = read_checkpoint(*options.resume, prepared.inputs, prepared.world);
         if (prepared.run.first_frame > prepared.run.last_frame)
             throw InputError(
@@ -98,13 +105,20 @@ SimulateResult simulate(PreparedScene& prepared, const SimulateOutputs& outputs,
         write_checkpoint(*outputs.checkpoint, world, {prepared.inputs, frame});
     };
     if (outputs.checkpoint) save(prepared.run.first_frame);
+    std::optional<FullRun> full;
+    if (outputs.compare) full.emplace(world, prepared.volumes, prepared.run);
 
     std::vector<FrameSink*> sinks(watchers.begin(), watchers.end());
     for (const auto& exporter : exporters) sinks.push_back(exporter.get());
     SimulateResult result;
     result.report = run(world, prepared.run, sinks, result.metrics, session.progress(), [&](int frame) {
         if (outputs.checkpoint && frame % outputs.checkpoint_every == 0) save(frame);
+        if (full) full->follow(frame, world);
     });
+    if (full) {
+        result.metrics.comparison = full->result(world);
+        result.metrics.seconds -= full->seconds();
+    }
     if (outputs.checkpoint && result.report.end != RunEnd::NotSolved) save(result.report.last_frame);
     if (metrics_file) {
         metrics_file->write(to_json(result.metrics));
@@ -144,6 +158,10 @@ void add_simulate_command(CLI::App& app, Session& session)
         ->check(CLI::Range(1, 10'000'000))
         ->capture_default_str();
     command->add_option("--resume", options->resume, "checkpoint to go on from");
+    command
+        ->add_option("--compare", options->outputs.compare,
+                     "full: run the reduced bodies in full space too; gives the error and the speed ratio")
+        ->check(CLI::IsMember({"full"}));
     command->add_option("--tets", options->tets, "about how many tets a mesh alone gets (default: 8000)")
         ->check(CLI::Range(1, 100'000'000));
     command

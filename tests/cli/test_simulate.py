@@ -23,6 +23,26 @@ name = "ground"
 shape = "plane"
 """
 
+BAR = """\
+[time]
+frames = 20
+[world]
+gravity = [0, -2, 0]
+[[body]]
+name = "bar"
+shape = "box:size=0.6x0.2x0.2"
+cell = 0.1
+material = { kind = "corotational", young = 1e5 }
+[[body.pin]]
+box = [[-inf, -inf, -inf], [-0.29, inf, inf]]
+[body.reduce]
+rank = 12
+[[obstacle]]
+name = "ball"
+shape = "sphere:radius=0.1"
+position = [0.2, -0.21, 0]
+"""
+
 
 class Simulate(ProgramTest):
     def metrics(self, name):
@@ -42,6 +62,26 @@ class Simulate(ProgramTest):
         self.assertGreater(metrics["summary"]["max_contacts"], 0)
         self.assertEqual([s["frame"] for s in metrics["steps"]], list(range(1, 13)))
         self.assertIn(metrics["summary"]["state_hash"], said)
+
+    def test_a_reduced_body_against_full_space(self):
+        self.write("bar.toml", BAR)
+        said = self.succeed("simulate", "bar.toml", "--compare", "full", "--metrics", "bar.json")
+        self.assertIn("against full space: error", said)
+        summary = self.metrics("bar.json")["summary"]
+        self.assertGreater(summary["max_contacts"], 0)
+        error = summary["relative_error"]
+        self.assertGreater(error["max"], 1e-4)
+        self.assertLess(error["max"], 0.3)
+        self.assertLessEqual(error["mean"], error["max"])
+        self.assertGreater(summary["speed_ratio"], 1.0)
+        # the reduced run does not know that it is watched
+        self.succeed("simulate", "bar.toml", "--metrics", "alone.json")
+        alone = self.metrics("alone.json")["summary"]
+        self.assertEqual(alone["state_hash"], summary["state_hash"])
+        self.assertNotIn("relative_error", alone)
+
+        self.write("drop.toml", DROP)
+        self.refuse("simulate", "drop.toml", "--compare", "full", says=["no body of the scene is reduced"])
 
     def test_the_film_of_a_run(self):
         self.write("drop.toml", DROP)

@@ -73,5 +73,16 @@ TEST(Metrics, TheFileHoldsWhatItsPageSays)
         EXPECT_TRUE(last.contains(key)) << key;
 }
 
+TEST(Metrics, AComparisonIsPartOfTheSummary)
+{
+    RunMetrics metrics;
+    EXPECT_FALSE(nlohmann::json::parse(to_json(metrics))["summary"].contains("relative_error"));
+    metrics.comparison = {.max_error = 0.25, .mean_error = 0.125, .speed_ratio = 500.0};
+    const auto summary = nlohmann::json::parse(to_json(metrics))["summary"];
+    EXPECT_EQ(summary["relative_error"]["max"], 0.25);
+    EXPECT_EQ(summary["relative_error"]["mean"], 0.125);
+    EXPECT_EQ(summary["speed_ratio"], 500.0);
+}
+
 } // namespace
 } // namespace lithe

@@ -151,6 +151,7 @@ void begin_contact(const ReducedContactScene& scene, const VecX& q, const VecX& 
     const ReducedContactSurface& surface = *scene.model.surface;
     for (const int name : work.names) work.place[static_cast<std::size_t>(name)] = -1;
     work.place.resize(surface.samples.size(), -1);
+    if (work.U_T.rows() != q.size()) work.x.resize(3, 0); // room made for another model
     work.names.clear();
     work.active.samples.clear();
     work.active.stiffness = scene.model.stiffness;
