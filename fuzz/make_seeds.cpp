@@ -157,6 +157,9 @@ void write_seeds(const fs::path& folder)
     write("archive", ArchiveWriter().bytes());
     write("archive", archive_of_plain_data());
     write("archive", archive_of_packed_data());
+    for (const char which : {'\1', '\2', '\5'}) // modes, eigenvalues, masses: two numbers each
+        write("bullet", std::string(1, which) + std::string("\2\0\0\0", 4) +
+                            std::string("\0\0\0\0\0\0\xf0\x3f\0\0\0\0\0\0\0\x40", 16));
     for (const HandMadeSeed& seed : hand_made) write(seed.target, seed.text);
     for (const BuiltinShape& shape : builtin_shapes()) write("shape", shape.text);
     write_mesh_file(folder / "medit" / "seed.mesh.gz", volume());

@@ -129,6 +129,8 @@ TEST_F(BulletFiles, DamagedFilesAreNamed)
         bytes[0] = 7;
     });
     EXPECT_THAT(trouble(), HasSubstr("K_r_diag_mat.bin: holds 8 numbers where 7 belong to 7 modes"));
+    change("eigenvalues.bin", [](std::string& bytes) { bytes.assign(4, '\0'); });
+    EXPECT_THAT(trouble(), HasSubstr("eigenvalues.bin: holds no modes"));
 
     write_bullet_files(folder, bullet_beam());
     change("M_diag_mat.bin",

@@ -162,6 +162,7 @@ BulletModel read_bullet_files(const fs::path& folder)
     model.eigenvalues = read_numbers(folder / eigenvalues_name);
     require_positive_numbers(folder / eigenvalues_name, model.eigenvalues);
     const Index r = model.eigenvalues.size();
+    if (r == 0) throw InputError({.file = folder / eigenvalues_name}, "holds no modes; write it anew");
     const std::string modes = std::to_string(r) + " modes";
     model.stiffness = read_numbers(folder / stiffness_name, r, modes);
     model.mass = fs::exists(folder / mass_name) ? read_numbers(folder / mass_name, r, modes) : VecX::Ones(r);
