@@ -128,6 +128,8 @@ TEST(ReducedContact, FindsWhatLookingAtAllSamplesFinds)
 TEST(ReducedContact, GradientHasItsOrder)
 {
     Pressed body;
+    body.obstacles.pop_back(); // the normal of a field is a unit vector, its slope is not quite
+    body.obstacles[1].friction = 0.3;
     Random random(2);
     const VecX q = 0.005 * random_vector(random, 10), d = random_vector(random, 10).normalized();
     body.begin(q);
