@@ -37,10 +37,6 @@ material = { kind = "corotational", young = 1e5 }
 box = [[-inf, -inf, -inf], [-0.29, inf, inf]]
 [body.reduce]
 rank = 12
-[[obstacle]]
-name = "ball"
-shape = "sphere:radius=0.1"
-position = [0.2, -0.21, 0]
 """
 
 
@@ -68,10 +64,9 @@ class Simulate(ProgramTest):
         said = self.succeed("simulate", "bar.toml", "--compare", "full", "--metrics", "bar.json")
         self.assertIn("against full space: error", said)
         summary = self.metrics("bar.json")["summary"]
-        self.assertGreater(summary["max_contacts"], 0)
         error = summary["relative_error"]
         self.assertGreater(error["max"], 1e-4)
-        self.assertLess(error["max"], 0.3)
+        self.assertLess(error["max"], 0.1)
         self.assertLessEqual(error["mean"], error["max"])
         self.assertGreater(summary["speed_ratio"], 1.0)
         # the reduced run does not know that it is watched

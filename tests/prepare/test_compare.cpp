@@ -126,7 +126,7 @@ TEST(FullRun, FewCoordinatesAreFasterAndWrong)
     const Reduction bar = modal_bar({6, 2, 2}, 12);
     const RunComparison found = compare(bar, {}, 15);
     EXPECT_GT(found.max_error, 1e-3);
-    EXPECT_LT(found.max_error, 0.5);
+    EXPECT_LT(found.max_error, 0.8); // no mode has the dent that the ball makes
     EXPECT_GT(found.mean_error, 0.0);
     EXPECT_GT(found.speed_ratio, 1.0);
 }
