@@ -168,25 +168,24 @@ void lay_over(const Image& on_black, const Image& on_white, Image& below)
 }
 
 /// All points, also those inside: the pale surface, and the balls as if it were glass.
-void add_points_picture(const ModelReport& model, const ModelReportOptions& options, Report& report,
-                        Progress& progress)
+void add_points_picture(const ModelReport& model, const ModelReportOptions& options, Report& report)
 {
     const Index count = model.points.cols();
-    if (count == 0 || model.surface.triangle_count() == 0) return;
     require_same_length("points", static_cast<std::size_t>(count),
                         static_cast<std::size_t>(model.weights.size()));
+    Progress quiet; // a picture takes a second or less
     const double aspect = static_cast<double>(options.width) / options.height;
     const Camera camera = frame_content(model.surface.vertices, {.aspect = aspect, .margin = 0.06});
     RenderOptions how = picture_options(options.width, options.height, options.samples);
     TriangleMesh ghost = model.surface;
     ghost.fields.clear();
-    Image picture = render({{make_surface(ghost, {.color = {0.80, 0.82, 0.85}})}}, camera, how, progress);
+    Image picture = render({{make_surface(ghost, {.color = {0.80, 0.82, 0.85}})}}, camera, how, quiet);
     how.content = bounds(model.surface.vertices);
     const RenderScene balls{{point_balls(model)}};
     how.background = {Vec3::Zero(), Vec3::Zero()};
-    const Image on_black = render(balls, camera, how, progress);
+    const Image on_black = render(balls, camera, how, quiet);
     how.background = {Vec3::Ones(), Vec3::Ones()};
-    lay_over(on_black, render(balls, camera, how, progress), picture);
+    lay_over(on_black, render(balls, camera, how, quiet), picture);
     report.pictures.push_back(
         {fmt::format("The {} cubature points, seen through the surface; small and dark at weight {}, large "
                      "and bright at {}, on a log scale",
@@ -214,7 +213,6 @@ Points motion_colors(const Points& displacement)
 void add_shapes(const ModelReport& model, const ModelReportOptions& options, Report& report,
                 Progress& progress)
 {
-    if (model.shapes.empty() || model.surface.triangle_count() == 0) return;
     const Index n = model.surface.vertex_count();
     Points all(3, n * static_cast<Index>(model.shapes.size()));
     for (std::size_t k = 0; k < model.shapes.size(); ++k) {
@@ -225,11 +223,13 @@ void add_shapes(const ModelReport& model, const ModelReportOptions& options, Rep
     const double aspect = static_cast<double>(options.shape_width) / options.shape_height;
     const Camera camera = frame_content(all, {.aspect = aspect, .margin = 0.05});
     const RenderOptions how = picture_options(options.shape_width, options.shape_height, options.samples);
+    Progress quiet;
     ReportGallery gallery{"First shapes of the basis, coloured by how far they move", {}};
     for (const ModelReport::Shape& shape : model.shapes) {
         RenderSurface surface = make_surface(deformed(model, shape), {});
         surface.colors = motion_colors(shape.displacement);
-        gallery.pictures.push_back({shape.caption, encode_png(render({{surface}}, camera, how, progress))});
+        gallery.pictures.push_back({shape.caption, encode_png(render({{surface}}, camera, how, quiet))});
+        progress.advance();
     }
     report.galleries.push_back(std::move(gallery));
 }
@@ -243,8 +243,15 @@ Report make_report(const ModelReport& model, const ModelReportOptions& options, 
     add_spectrum(model, report);
     add_error_curves(model, report);
     add_times(model, report);
-    add_points_picture(model, options, report, progress);
-    add_shapes(model, options, report, progress);
+    if (model.surface.triangle_count() == 0) return report;
+    const bool has_points = model.points.cols() > 0;
+    progress.begin("pictures", static_cast<std::int64_t>(model.shapes.size()) + (has_points ? 1 : 0));
+    if (has_points) {
+        add_points_picture(model, options, report);
+        progress.advance();
+    }
+    if (!model.shapes.empty()) add_shapes(model, options, report, progress);
+    progress.end();
     return report;
 }
 
