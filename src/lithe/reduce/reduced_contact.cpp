@@ -15,7 +15,7 @@ constexpr Index samples_per_leaf = 8;
 /// Samples this share of the body's size away from an obstacle are looked at anyway: asking again costs more.
 constexpr double least_margin = 1.0 / 200.0;
 /// Rows of the stiffness that are multiplied at once.
-constexpr Index factor_rows = 96;
+constexpr Index factor_rows = 32;
 
 ContactScene active_scene(const ReducedContactScene& scene, const ReducedContactWork& work)
 {
