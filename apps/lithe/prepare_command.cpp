@@ -7,6 +7,7 @@
 
 #include "command.hpp"
 #include "inspect_model.hpp"
+#include "prepare_output.hpp"
 
 #include "lithe/core/error.hpp"
 #include "lithe/prepare/prepare_model.hpp"
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 
 /// As the user gave them; what is absent stays as the scene or the defaults have it.
 struct Options {
-    std::string input, output, shape;
+    std::string input, output;
     std::optional<std::string> body;
     std::optional<Index> rank, poses, contact_modes, tets;
     std::optional<std::uint64_t> seed;
@@ -29,6 +30,7 @@ struct Options {
     std::optional<ElasticChoice> elastic;
     std::optional<CubatureRule> rule;
     std::vector<std::string> pins;
+    std::optional<std::string> report, bullet;
     bool automatic = false, json = false;
     ReadOptions read;
 };
@@ -192,6 +194,8 @@ void run_prepare(const Options& options, Session& session)
     const PreparedReduction prepared = prepare_model(scene, body, session.progress());
     const Reduction& reduction = prepared.reduction;
     write_model(options.output, reduction.model, reduction.volume);
+    if (options.report) write_prepare_report(*options.report, options.output, reduction, session.progress());
+    if (options.bullet) write_bullet(*options.bullet, reduction, session.progress());
     if (options.json) {
         fmt::print("{}\n", model_json(options.output, reduction.model, reduction.volume, reduction.times));
         return;
@@ -199,6 +203,8 @@ void run_prepare(const Options& options, Session& session)
     for (const std::string& note : reduction.notes) session.say("{}\n", note);
     if (!session.quiet) print_model(options.output, reduction.model, reduction.volume);
     print_times(reduction, session);
+    if (options.report) session.say("wrote {}\n", *options.report);
+    if (options.bullet) session.say("wrote {} for Bullet\n", *options.bullet);
 }
 
 } // namespace
@@ -254,6 +260,10 @@ void add_prepare_command(CLI::App& app, Session& session)
     command->add_option("--tets", options->tets, "about how many, for a surface (default: 8000)")
         ->check(CLI::Range(1, 100'000'000));
     command->add_option("--cell", options->cell, "or how large their cells [m]")->check(CLI::PositiveNumber);
+    command->add_option("--report", options->report,
+                        "page (.html) about the model: errors, spectrum, pictures, times");
+    command->add_option("--bullet", options->bullet,
+                        "folder for the files that Bullet's reduced bodies are read from");
     command->add_flag("--json", options->json, "print one JSON object with every figure");
     add_read_options(*command, options->read);
 }

@@ -99,14 +99,19 @@ PreparedScene prepare_scene(const Scene& scene, Progress& progress)
     return out;
 }
 
-Scene default_scene(const std::filesystem::path& mesh, const ReadOptions& read)
+Scene default_scene(const std::filesystem::path& file, const ReadOptions& read)
 {
-    const Box3 box = bounds(read_surface(mesh, read).vertices);
+    const bool is_model = file.extension() == ".lithe";
+    const Box3 box =
+        bounds(is_model ? read_model(file).shown.rest.vertices : read_surface(file, read).vertices);
     Scene scene;
-    scene.title = mesh.stem().string() + " falls on the ground";
+    scene.title = file.stem().string() + (is_model ? " under its weight" : " falls on the ground");
     SceneBody body;
-    body.name = mesh.stem().string();
-    body.source = {.from = mesh, .read = read, .place = {}};
+    body.name = file.stem().string();
+    if (is_model)
+        body.model = file;
+    else
+        body.source = {.from = file, .read = read, .place = {}};
     body.placement.translation =
         Vec3(-box.center()[0], 0.2 * box.sizes().maxCoeff() - box.min()[1], -box.center()[2]);
     scene.bodies.push_back(std::move(body));

@@ -24,8 +24,9 @@ struct PreparedScene {
 /// work: a pin that holds nothing, everything pinned, an obstacle that swallows a body.
 PreparedScene prepare_scene(const Scene& scene, Progress& progress);
 
-/// The scene for a mesh alone: it falls from a fifth of its size on the ground.
-Scene default_scene(const std::filesystem::path& mesh, const ReadOptions& read);
+/// The scene for a mesh alone: it falls from a fifth of its size on the ground. A prepared model (.lithe) keeps its pins
+/// and hangs there.
+Scene default_scene(const std::filesystem::path& file, const ReadOptions& read);
 
 /// The modulus at which a body of that height sags visibly but stands:  density g height / E = 0.03.  [Pa]
 double comfortable_young(double density, double gravity, double height);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "lithe/reduce/choose_rank.hpp"
+#include "lithe/reduce/contact_modes.hpp"
 #include "lithe/reduce/modal_derivatives.hpp"
 #include "lithe/reduce/reduced_poses.hpp"
 
@@ -53,18 +55,44 @@ Index mode_count(const RestSystem& system, Index rank)
     return std::min(system.elastic_freedoms(), std::clamp<Index>((2 * rank + 2) / 3, 4, 24));
 }
 
+/// What all parts of a reduction look at.
+struct Job {
+    const BodyParts& parts;
+    const SceneReduction& options;
+    const MatX& snapshots;
+    Reduction& out;
+    Progress& progress;
+
+    const FemModel& fem() const { return parts.model.fem; }
+    ReductionRecord& record() const { return out.model.record; }
+    bool linear() const
+    {
+        return options.elastic == ElasticChoice::Linear ||
+               (options.elastic == ElasticChoice::Automatic &&
+                all_of_kind(parts.materials, MaterialKind::Linear));
+    }
+};
+
 /// Modes and derivatives, strongest first; modes alone where the elasticity is linear.
-Basis modal_basis(RestSystem& system, Index rank, ElasticChoice elastic, ReductionRecord& record,
-                  Progress& progress)
+Basis modal_basis(const Job& job, RestSystem& system, Index rank)
 {
-    const bool linear = elastic == ElasticChoice::Linear;
-    const Modes modes = linear_modes(system, {.count = linear ? rank : mode_count(system, rank)}, progress);
-    record.eigenvalues = modes.eigenvalues;
-    if (linear) return modes.basis;
+    const Index count = job.linear() ? rank : mode_count(system, rank);
+    const Modes modes = linear_modes(system, {.count = count}, job.progress);
+    job.record().eigenvalues = modes.eigenvalues;
+    if (job.linear()) return modes.basis;
     PrincipalBasis principal =
-        modal_derivative_basis(system, modes, {.lost_energy = 0.0, .max_rank = rank}, progress);
-    record.singular_values = std::move(principal.singular_values);
+        modal_derivative_basis(system, modes, {.lost_energy = 0.0, .max_rank = rank}, job.progress);
+    job.record().singular_values = std::move(principal.singular_values);
     return std::move(principal.basis);
+}
+
+Basis contact_basis(const Job& job, RestSystem& system)
+{
+    std::vector<int> origin;
+    Triangles surface = boundary_surface(job.parts.model.shown.volume, origin).triangles;
+    for (int& v : surface.reshaped()) v = origin[static_cast<std::size_t>(v)];
+    return contact_modes(system, surface,
+                         surface_patches(job.fem().rest, surface, job.options.contact_modes));
 }
 
 Basis first_columns(Basis basis, Index count)
@@ -73,27 +101,91 @@ Basis first_columns(Basis basis, Index count)
     return basis;
 }
 
-/// What was seen comes first, what the modes add fills up to the rank.
-Basis make_basis(RestSystem& system, Index rank, ElasticChoice elastic, const MatX& snapshots,
-                 ReductionRecord& record, Progress& progress)
+/// What must survive comes first: responses to contact, then what was seen; the modes fill up to the rank.
+Basis make_basis(const Job& job, RestSystem& system, Index rank)
 {
-    Basis modal = modal_basis(system, rank, elastic, record, progress);
-    if (snapshots.cols() == 0) return modal;
-    PrincipalBasis seen = snapshot_basis(system.model(), snapshots, {.max_rank = rank});
-    record.singular_values = std::move(seen.singular_values);
-    if (seen.basis.rank() == rank) return std::move(seen.basis);
-    return first_columns(join(system.model(), std::array{seen.basis, modal}), rank);
+    std::vector<Basis> bases;
+    if (job.options.contact_modes > 0) bases.push_back(contact_basis(job, system));
+    Basis modal = modal_basis(job, system, rank);
+    if (job.snapshots.cols() > 0) {
+        PrincipalBasis seen = snapshot_basis(job.fem(), job.snapshots, {.max_rank = rank});
+        job.record().singular_values = std::move(seen.singular_values);
+        bases.push_back(std::move(seen.basis));
+    }
+    bases.push_back(std::move(modal));
+    return bases.size() == 1 ? std::move(bases.front()) : first_columns(join(job.fem(), bases), rank);
 }
 
-CubaturePoses make_poses(const FemModel& model, const Basis& basis, const SceneReduction& options,
-                         const MatX& snapshots, Progress& progress)
+/// The largest rank that is tried, and, for a rank that is given, so many columns more that its error can be told.
+Index widest_rank(const Job& job, const RestSystem& system)
 {
-    const Index held_out = options.poses / 4, training = options.poses - held_out;
-    if (snapshots.cols() > 0)
-        return snapshot_poses(model, basis, snapshots,
-                              {.training = training, .held_out = held_out, .seed = options.seed});
-    return random_poses(model, basis.U, {.training = training, .held_out = held_out, .seed = options.seed},
-                        progress);
+    constexpr Index most_automatic = 80;
+    const Index wanted = job.options.rank.value_or(most_automatic);
+    if (job.linear()) return std::min(wanted, system.elastic_freedoms());
+    return std::min(job.options.rank ? wanted + (wanted + 2) / 3 : wanted, system.elastic_freedoms());
+}
+
+/// Poses that errors of ranks are measured on: none that a cubature is trained with.
+MatX reference_poses(const Job& job, const Basis& basis)
+{
+    constexpr Index count = 24;
+    const std::uint64_t seed = job.options.seed + 1'000'003;
+    if (job.snapshots.cols() > 0)
+        return snapshot_poses(job.fem(), basis, job.snapshots,
+                              {.training = count, .held_out = 0, .seed = seed})
+            .training;
+    return random_poses(job.fem(), basis.U, {.training = count, .held_out = 0, .seed = seed}, job.progress)
+        .training;
+}
+
+/// Cuts the basis where it is asked to be cut, and keeps the errors of the ranks that were looked at.
+Basis sized(const Job& job, Basis wide)
+{
+    if (job.linear()) return wide;
+    const MatX references = reference_poses(job, wide);
+    if (job.options.rank) {
+        const Index rank = std::min(*job.options.rank, wide.rank());
+        job.record().ranks = {(rank + 3) / 4, (rank + 1) / 2, (3 * rank + 3) / 4, rank};
+        job.record().ranks.erase(std::ranges::unique(job.record().ranks).begin(), job.record().ranks.end());
+        job.record().rank_errors = rank_errors(job.fem(), wide, references, job.record().ranks, job.progress);
+        return first_columns(std::move(wide), rank);
+    }
+    RankChoice choice = choose_rank(job.fem(), wide, references, job.options.tolerance, job.progress);
+    if (choice.status != RankStatus::Converged)
+        job.out.notes.push_back(
+            fmt::format("no rank up to {} is known to be within the tolerance of {:.2g}: took all {}",
+                        3 * wide.rank() / 4, job.options.tolerance, wide.rank()));
+    job.record().ranks = std::move(choice.ranks);
+    job.record().rank_errors = std::move(choice.errors);
+    return first_columns(std::move(wide), choice.rank);
+}
+
+Basis reduced_basis(const Job& job)
+{
+    RestSystem system(job.fem(), job.out.volume.pins);
+    require_one_piece(system);
+    if (job.options.rank) require_rank(system, *job.options.rank);
+    Basis wide = [&] {
+        const auto time = job.out.times.measure("basis");
+        return make_basis(job, system, widest_rank(job, system));
+    }();
+    const auto time = job.out.times.measure("rank");
+    Basis basis = sized(job, std::move(wide));
+    if (basis.rank() < job.options.rank.value_or(0))
+        job.out.notes.push_back(fmt::format("the modes and derivatives span {} coordinates only, not {}",
+                                            basis.rank(), *job.options.rank));
+    return basis;
+}
+
+CubaturePoses make_poses(const Job& job, const Basis& basis)
+{
+    const auto time = job.out.times.measure("poses");
+    const Index held_out = job.options.poses / 4, training = job.options.poses - held_out;
+    if (job.snapshots.cols() > 0)
+        return snapshot_poses(job.fem(), basis, job.snapshots,
+                              {.training = training, .held_out = held_out, .seed = job.options.seed});
+    return random_poses(job.fem(), basis.U,
+                        {.training = training, .held_out = held_out, .seed = job.options.seed}, job.progress);
 }
 
 void set_record(const TrainedCubature& trained, const CubaturePoses& poses, ReductionRecord& record)
@@ -107,37 +199,33 @@ void set_record(const TrainedCubature& trained, const CubaturePoses& poses, Redu
     record.held_out_errors = trained.held_out_errors;
 }
 
-CubatureElastic make_cubature(const FemModel& model, const Basis& basis, const SceneReduction& options,
-                              const MatX& snapshots, Reduction& out, Progress& progress)
+CubatureElastic make_cubature(const Job& job, const Basis& basis)
 {
-    const CubaturePoses poses = [&] {
-        const auto time = out.times.measure("poses");
-        return make_poses(model, basis, options, snapshots, progress);
-    }();
-    const auto time = out.times.measure("cubature");
+    const SceneReduction& options = job.options;
+    const CubaturePoses poses = make_poses(job, basis);
+    const auto time = job.out.times.measure("cubature");
     TrainedCubature trained = train_cubature(
-        model, basis.U, poses, {.tolerance = options.tolerance, .rule = options.rule, .seed = options.seed},
-        progress);
-    set_record(trained, poses, out.model.record);
-    out.model.record.tolerance = options.tolerance;
+        job.fem(), basis.U, poses,
+        {.tolerance = options.tolerance, .rule = options.rule, .seed = options.seed}, job.progress);
+    set_record(trained, poses, job.record());
+    job.record().tolerance = options.tolerance;
     if (trained.status != CubatureStatus::Converged)
-        out.notes.push_back(
-            fmt::format("the cubature stopped at {} points with an error of {:.2g}, above the "
-                        "tolerance of {:.2g}; give more poses, or a larger tolerance",
-                        trained.cubature.size(), trained.held_out_error, options.tolerance));
-    out.volume.cubature = std::move(trained.cubature);
-    return CubatureElastic(model, basis.U, out.volume.cubature);
+        job.out.notes.push_back(fmt::format("the cubature stopped at {} points with an error of {:.2g}, "
+                                            "above the tolerance of {:.2g}; give more "
+                                            "poses, or a larger tolerance",
+                                            trained.cubature.size(), trained.held_out_error,
+                                            options.tolerance));
+    job.out.volume.cubature = std::move(trained.cubature);
+    return CubatureElastic(job.fem(), basis.U, job.out.volume.cubature);
 }
 
-ElasticModel make_elastic(const FemModel& model, const Basis& basis, ElasticChoice choice,
-                          const SceneReduction& options, const MatX& snapshots, Reduction& out,
-                          Progress& progress)
+ElasticModel make_elastic(const Job& job, const Basis& basis)
 {
-    if (choice == ElasticChoice::Cubature)
-        return make_cubature(model, basis, options, snapshots, out, progress);
-    const auto time = out.times.measure("elasticity");
-    if (choice == ElasticChoice::Linear) return make_linear_elastic(model, basis.U);
-    return StvkPolynomial(model, basis.U, progress);
+    const ElasticChoice choice = elastic_choice(job.options, job.parts.materials, basis.rank());
+    if (choice == ElasticChoice::Cubature) return make_cubature(job, basis);
+    const auto time = job.out.times.measure("elasticity");
+    if (choice == ElasticChoice::Linear) return make_linear_elastic(job.fem(), basis.U);
+    return StvkPolynomial(job.fem(), basis.U, job.progress);
 }
 
 /// The materials that some tet has: those of the elastic model, in its order.
@@ -183,22 +271,14 @@ std::vector<int> held_vertices(const std::vector<LedVertices>& pins)
 Reduction reduce_body(const BodyParts& parts, const SceneReduction& options, const MatX& snapshots,
                       Progress& progress)
 {
-    const FemModel& fem = parts.model.fem;
     Reduction out;
     out.volume.pins = held_vertices(parts.model.pins);
-    ReductionRecord& record = out.model.record;
-    const Index rank = options.rank.value_or(30);
-    const ElasticChoice choice = elastic_choice(options, parts.materials, rank);
-    Basis basis = [&] {
-        const auto time = out.times.measure("basis");
-        RestSystem system(fem, out.volume.pins);
-        require_one_piece(system);
-        require_rank(system, rank);
-        return make_basis(system, rank, choice, snapshots, record, progress);
-    }();
-    record.basis = basis.provenance;
-    ElasticModel elastic = make_elastic(fem, basis, choice, options, snapshots, out, progress);
+    const Job job{parts, options, snapshots, out, progress};
+    Basis basis = reduced_basis(job);
+    out.model.record.basis = basis.provenance;
+    ElasticModel elastic = make_elastic(job, basis);
     const auto time = out.times.measure("integrals");
+    const FemModel& fem = parts.model.fem;
     out.model.name = parts.model.shown.name;
     out.model.reduced = make_reduced_model(fem, basis.U, std::move(elastic));
     out.model.integrals = make_mass_integrals(fem, basis.U);
