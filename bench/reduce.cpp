@@ -137,7 +137,7 @@ void bench_corotational(const StandingBody& beam, const MatX& U, SuiteReport& re
 {
     progress.begin("corotational steps", 1);
     std::vector<CorotationalStep> steps;
-    for (const Index r : {10, 20, 40, 60}) {
+    for (const Index r : {20, 30, 40, 60}) {
         const MatX U_r = U.leftCols(r);
         const VecX force = reduced_force(U_r, beam.weight());
         for (const Index n : {45, 90, 180, 360}) {

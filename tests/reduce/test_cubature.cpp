@@ -100,13 +100,30 @@ TEST(Cubature, IsTheSumOverItsPointsForEveryMaterial)
 TEST(Cubature, SymmetricProductIsTheProduct)
 {
     Random random(3);
-    for (const Index columns : {1, 2, 3, 4, 5, 7, 12, 13}) {
-        const MatX A = random_matrix(random, 72, columns);
-        const VecX d = random_vector(random, 72);
-        MatX K;
-        symmetric_product(A, d.asDiagonal() * A, K);
-        EXPECT_LT((K - A.transpose() * d.asDiagonal() * A).cwiseAbs().maxCoeff(), 1e-13) << columns;
-        EXPECT_EQ(K, K.transpose());
+    for (const SimdLevel level : {SimdLevel::Scalar, SimdLevel::Avx2, best_simd_level()})
+        for (const Index rows : {72, 76}) // a multiple of eight, and not
+            for (const Index columns : {1, 2, 3, 4, 5, 6, 7, 12, 13}) {
+                const MatX A = random_matrix(random, rows, columns);
+                const VecX d = random_vector(random, rows);
+                MatX K;
+                symmetric_product(A, d.asDiagonal() * A, K, level);
+                EXPECT_LT((K - A.transpose() * d.asDiagonal() * A).cwiseAbs().maxCoeff(), 1e-13) << columns;
+                EXPECT_EQ(K, K.transpose());
+            }
+}
+
+TEST(Cubature, InstructionSetsAgreeToRounding)
+{
+    const auto [model, U, q] = bent_bar(Corotational({1e5, 0.4}), StableNeoHookean({2e5, 0.3}));
+    const CubatureElastic elastic(model, U, all_tets(model));
+    CubatureElastic::Work work;
+    ReducedElastic scalar, wide;
+    elastic.evaluate(q, Definiteness::Projected, scalar, work, SimdLevel::Scalar);
+    for (const SimdLevel level : {SimdLevel::Avx2, best_simd_level()}) {
+        elastic.evaluate(q, Definiteness::Projected, wide, work, level);
+        EXPECT_EQ(wide.energy, scalar.energy); // point by point, without sums over lanes
+        EXPECT_EQ(wide.gradient, scalar.gradient);
+        EXPECT_LT((wide.stiffness - scalar.stiffness).norm(), 1e-14 * scalar.stiffness.norm());
     }
 }
 

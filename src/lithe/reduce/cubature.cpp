@@ -7,10 +7,23 @@
 #include "lithe/core/error.hpp"
 #include "lithe/fem/kernel.hpp"
 #include "lithe/reduce/deformation_rows.hpp"
+#include "lithe/reduce/kernel.hpp"
 #include "lithe/reduce/symmetric_product.hpp"
 
 namespace lithe {
+
+namespace detail {
+FemKernels fem_kernels_avx512();
+}
+
 namespace {
+
+FemKernels fem_kernels(SimdLevel level)
+{
+    if (level == SimdLevel::Avx512)
+        return detail::fem_kernels_avx512(); // itself compiled for it: call it only there
+    return level == SimdLevel::Avx2 ? make_kernels<Lanes4>() : make_kernels<Lanes1>();
+}
 
 /// The slot of every tet.
 std::vector<Index> slots_of_tets(const Elements& elements)
@@ -161,31 +174,6 @@ void set_modes(const Corotational& law, const FemKernels& kernel, const double* 
     kernel.corotational_modes(sigma.data(), law.lame().mu, law.lame().lambda, floor, out.modes.data());
 }
 
-/// D = U^T B V for one column of B (3 x 3 per point), and C = w V H D with H the Hessian in the principal frame:
-///   C_ii = sum_j A_ij D_jj,   C_ij = p D_ij + q D_ji.
-template <class T>
-void to_principal_frame(const BlockModes& frame, const double* B, double* D_out, double* C_out)
-{
-    for (int lane = 0; lane < lanes; lane += T::width) {
-        const LaneMat3<T> U = load_lanes<T>(&frame.U.at[0][0], lane),
-                          V = load_lanes<T>(&frame.V.at[0][0], lane);
-        const LaneMat3<T> BV = times(load_lanes<T>(B, lane), V);
-        LaneMat3<T> D, C;
-        for (int i = 0; i < 3; ++i)
-            for (int j = 0; j < 3; ++j)
-                D.e[i + 3 * j] = fma(U(0, i), BV(0, j), fma(U(1, i), BV(1, j), U(2, i) * BV(2, j)));
-        const auto mode = [&](int k) { return T::load(&frame.modes.at[k][lane]); };
-        for (int k = 0; k < 3; ++k) {
-            const int i = (k + 1) % 3, j = (k + 2) % 3;
-            C.e[4 * k] = fma(mode(k), D(k, k), fma(mode(3 + j), D(i, i), mode(3 + i) * D(j, j)));
-            C.e[i + 3 * j] = fma(mode(6 + k), D(i, j), mode(9 + k) * D(j, i));
-            C.e[j + 3 * i] = fma(mode(6 + k), D(j, i), mode(9 + k) * D(i, j));
-        }
-        store_lanes(D.e, 9, D_out, lane);
-        store_lanes(C.e, 9, C_out, lane);
-    }
-}
-
 /// The chosen tets of a body in the order of their slots, and its materials.
 CubatureElastic::Data points_of(const FemModel& model, const MatX& U, const Cubature& cubature)
 {
@@ -286,10 +274,10 @@ CubatureElastic::Data CubatureElastic::data() const
     return data;
 }
 
-void CubatureElastic::evaluate(const VecX& q, ReducedElastic& out, Work& work) const
+void CubatureElastic::evaluate(const VecX& q, ReducedElastic& out, Work& work, SimdLevel level) const
 {
     LITHE_ASSERT(q.size() == rank());
-    const FemKernels kernel = make_kernels<Lanes4>();
+    const FemKernels kernel = fem_kernels(level);
     work.F.noalias() = B_ * q;
     work.P.resize(work.F.size());
     out.energy = 0.0;
@@ -314,11 +302,12 @@ void CubatureElastic::evaluate(const VecX& q, ReducedElastic& out, Work& work) c
     out.gradient.noalias() = B_.transpose() * work.P;
 }
 
-void CubatureElastic::evaluate(const VecX& q, Definiteness definiteness, ReducedElastic& out,
-                               Work& work) const
+void CubatureElastic::evaluate(const VecX& q, Definiteness definiteness, ReducedElastic& out, Work& work,
+                               SimdLevel level) const
 {
-    evaluate(q, out, work);
-    const FemKernels kernel = make_kernels<Lanes4>();
+    evaluate(q, out, work, level);
+    const FemKernels kernel = fem_kernels(level);
+    const ReduceKernels products = reduce_kernels(level);
     work.D.resize(B_.rows(), B_.cols());
     work.C.resize(B_.rows(), B_.cols());
     BlockModes frame;
@@ -326,9 +315,9 @@ void CubatureElastic::evaluate(const VecX& q, Definiteness definiteness, Reduced
         set_modes(law, kernel, work.F.data() + block_rows * b, definiteness, frame);
         for (auto& mode : frame.modes.at)
             for (Index lane = 0; lane < lanes; ++lane) mode[lane] *= weight_[lanes * b + lane];
-        for (Index k = 0; k < rank(); ++k)
-            to_principal_frame<Lanes4>(frame, &B_(block_rows * b, k), &work.D(block_rows * b, k),
-                                       &work.C(block_rows * b, k));
+        const Index start = block_rows * b;
+        products.to_principal_frame({frame.U.data(), frame.V.data(), frame.modes.data()}, B_.data() + start,
+                                    work.D.data() + start, work.C.data() + start, rank(), B_.rows());
     };
     for (const Region& region : regions_)
         std::visit(
@@ -336,7 +325,7 @@ void CubatureElastic::evaluate(const VecX& q, Definiteness definiteness, Reduced
                 for (Index b = region.first_block; b < region.last_block; ++b) block(law, b);
             },
             region.material);
-    symmetric_product(work.D, work.C, out.stiffness);
+    symmetric_product(work.D, work.C, out.stiffness, level);
 }
 
 } // namespace lithe

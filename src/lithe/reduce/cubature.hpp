@@ -50,9 +50,10 @@ public:
         MatX D, C; ///< B in the principal frames of the points, and times their Hessians
     };
     /// Energy and gradient.
-    void evaluate(const VecX& q, ReducedElastic& out, Work& work) const;
+    void evaluate(const VecX& q, ReducedElastic& out, Work& work, SimdLevel level = best_simd_level()) const;
     /// And the stiffness, as it is or each point's part made positive semidefinite.
-    void evaluate(const VecX& q, Definiteness definiteness, ReducedElastic& out, Work& work) const;
+    void evaluate(const VecX& q, Definiteness definiteness, ReducedElastic& out, Work& work,
+                  SimdLevel level = best_simd_level()) const;
 
 private:
     struct Region {

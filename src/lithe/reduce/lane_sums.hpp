@@ -11,11 +11,21 @@ inline Lanes4 sums_of(const Lanes4* a)
     return Lanes4(_mm256_add_pd(_mm256_permute2f128_pd(low, high, 0x21), _mm256_blend_pd(low, high, 0b1100)));
 }
 
+inline double sum_of(Lanes1 a)
+{
+    return a.v;
+}
 inline double sum_of(Lanes4 a)
 {
     const __m128d pair = _mm_add_pd(_mm256_castpd256_pd128(a.v), _mm256_extractf128_pd(a.v, 1));
     return _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)));
 }
+#ifdef __AVX512DQ__
+inline double sum_of(Lanes8 a)
+{
+    return sum_of(Lanes4(_mm512_castpd512_pd256(a.v)) + Lanes4(_mm512_extractf64x4_pd(a.v, 1)));
+}
+#endif
 
 } // namespace
 } // namespace lithe
