@@ -198,9 +198,30 @@ std::vector<KeyCase> reduce_cases()
         {"body.reduce.tolerance", reduced(few + "tolerance = @"), "0.3", "0.01"},
         {"body.reduce.elastic", reduced(stvk + "[body.reduce]\nrank = 6\nelastic = \"@\""), "linear",
          "polynomial"},
+        {"body.reduce.rule", reduced(few + "rule = \"@\""), "omp", "importance"},
         {"body.reduce.poses", reduced("[body.reduce]\nrank = 6\nposes = @"), "40", "60"},
         {"body.reduce.contact_modes", reduced(few + "contact_modes = @"), "0", "3"},
         {"body.reduce.seed", reduced(few + "seed = @"), "1", "2"},
+    };
+}
+
+std::vector<KeyCase> training_cases()
+{
+    const auto trained = [](const std::string& more) {
+        return reduced("[body.reduce]\nrank = 4\nposes = 16") + "[training]\n" + more + "\n";
+    };
+    const std::string two = "runs = 2\nframes = 4\n";
+    return {
+        {"training", reduced("[body.reduce]\nrank = 4\nposes = 16") + "@\n", "",
+         "[training]\nruns = 1\nframes = 4"},
+        {"training.runs", trained("frames = 4\nruns = @"), "1", "2"},
+        {"training.frames", trained("runs = 2\nframes = @"), "4", "6"},
+        {"training.every", trained(two + "every = @"), "1", "2"},
+        {"training.jitter", trained(two + "jitter = @"), "0.1", "0.5"},
+        {"training.seed", trained(two + "seed = @"), "1", "2"},
+        {"training.snapshots", trained("runs = 0\nsnapshots = [@]"), "\"bent.mesh\", \"long.mesh\"",
+         "\"bent.mesh\", \"bent.mesh\", \"long.mesh\""},
+        {"training.shapes", trained(two + "shapes = [@]"), "\"bent.mesh\"", "\"long.mesh\""},
     };
 }
 
@@ -265,8 +286,8 @@ std::vector<KeyCase> obstacle_cases()
 std::vector<KeyCase> all_cases()
 {
     std::vector<KeyCase> all;
-    for (const auto& some :
-         {head_cases(), body_cases(), reduce_cases(), pin_cases(), load_cases(), obstacle_cases()})
+    for (const auto& some : {head_cases(), body_cases(), reduce_cases(), training_cases(), pin_cases(),
+                             load_cases(), obstacle_cases()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }
@@ -289,6 +310,13 @@ protected:
         for (Index t = 0; t < two.tet_count(); ++t) two.regions.push_back(t < 12 ? 3 : 4);
         write_tet_mesh(folder_ / "two.mesh", two);
         write_surface(folder_ / "clamp.ply", clamp(progress));
+        TetMesh tets = make_shape_tets("box:size=0.2x0.2x0.2", 0.1).value(); // the block, held at x = -0.1
+        const auto along = tets.vertices.row(0).array() + 0.1;
+        TetMesh bent = tets, stretched = tets;
+        bent.vertices.row(1).array() += 2.0 * along.square();
+        write_tet_mesh(folder_ / "bent.mesh", bent);
+        stretched.vertices.row(0).array() += 0.2 * along;
+        write_tet_mesh(folder_ / "long.mesh", stretched);
         write_reduced("soft.lithe", "2e4");
         write_reduced("stiff.lithe", "4e4");
     }

@@ -310,6 +310,11 @@ std::vector<KeyCase> body_cases()
          "scene.toml:3:18: elastic = \"linea\" is not one of automatic, linear, polynomial, cubature; did "
          "you mean "
          "'linear'?"},
+        {"body.reduce.rule", with_body("reduce.rule = \"htp\""),
+         [](const Scene& s) { return body(s).reduction->rule == CubatureRule::HardThresholding; },
+         with_body("reduce.rule = \"greed\""),
+         "scene.toml:3:15: rule = \"greed\" is not one of omp, greedy, importance, htp; did you mean "
+         "'greedy'?"},
         {"body.reduce.poses", with_body("reduce.poses = 8"),
          [](const Scene& s) { return body(s).reduction->poses == 8; }, with_body("reduce.poses = 7"),
          "scene.toml:3:16: poses = 7 must lie in [8, 100000]"},
@@ -545,11 +550,41 @@ std::vector<KeyCase> obstacle_cases()
     };
 }
 
+std::vector<KeyCase> training_cases()
+{
+    const auto with = [](std::string_view keys) { return with_body(fmt::format("[training]\n{}", keys)); };
+    const auto training = [](const Scene& s) { return *s.training; };
+    return {
+        {"training", with(""), [=](const Scene& s) { return training(s).runs == 8 && !training(s).frames; },
+         with("runs = 0"), "scene.toml:3:1: [training] without runs needs snapshots or shapes"},
+        {"training.runs", with("runs = 3"), [=](const Scene& s) { return training(s).runs == 3; },
+         with("runs = -1"), "scene.toml:4:8: runs = -1 must lie in [0, 10000]"},
+        {"training.frames", with("frames = 5"), [=](const Scene& s) { return training(s).frames == 5; },
+         with("runs = 0\nframes = 5\nshapes = [\"ball.obj\"]"),
+         "scene.toml:5:1: frames belongs to runs; remove it"},
+        {"training.every", with("every = 5"), [=](const Scene& s) { return training(s).every == 5; },
+         with("every = 0"), "scene.toml:4:9: every = 0 must lie in [1, 1000000]"},
+        {"training.jitter", with("jitter = 1"), [=](const Scene& s) { return training(s).jitter == 1.0; },
+         with("jitter = 1.5"), "scene.toml:4:10: jitter = 1.5 must lie in [0, 1]"},
+        {"training.seed", with("seed = 4"), [=](const Scene& s) { return training(s).seed == 4; },
+         with("seed = -4"), "scene.toml:4:8: seed = -4 must lie in [0, 2147483647]"},
+        {"training.snapshots", with("snapshots = [\"ball.txt\"]"),
+         [=](const Scene& s) { return training(s).snapshots.at(0).filename() == "ball.txt"; },
+         with("snapshots = \"ball.txt\""),
+         "scene.toml:4:13: snapshots must be a list of files, but is the text \"ball.txt\""},
+        {"training.shapes", with("shapes = [\"ball.obj\"]"),
+         [=](const Scene& s) { return training(s).shapes.at(0).filename() == "ball.obj"; },
+         with("shapes = [\"bal.obj\"]"),
+         "scene.toml:4:11: shapes[0] = \"bal.obj\" is not there; looked for \"bal.obj\"; did you mean "
+         "'ball.obj'?"},
+    };
+}
+
 std::vector<KeyCase> all_cases()
 {
     std::vector<KeyCase> all;
     for (const auto& some : {top_cases(), material_cases(), body_cases(), region_cases(), pin_cases(),
-                             load_cases(), obstacle_cases()})
+                             load_cases(), obstacle_cases(), training_cases()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }

@@ -6,6 +6,7 @@
 #include "lithe/core/hash.hpp"
 #include "lithe/geometry/io/bytes.hpp"
 #include "lithe/prepare/source.hpp"
+#include "lithe/prepare/training.hpp"
 
 namespace lithe {
 namespace {
@@ -53,6 +54,32 @@ std::string source_name(const SceneSource& source)
     return std::get<std::string>(source.from);
 }
 
+/// Where finished runs are kept: in a folder beside the scene; nowhere for a scene that is not a file.
+fs::path training_folder(const Scene& scene)
+{
+    if (scene.file.empty()) return {};
+    return scene.file.parent_path() / (scene.file.stem().string() + "_training");
+}
+
+/// What the scene's training gives; nothing without.
+TrainingData train(const Scene& scene, const SceneBody& body, const BodyParts& parts, Progress& progress)
+{
+    if (scene.training) return run_training(scene, body, parts, training_folder(scene), progress);
+    const Index rows = parts.model.fem.rest.size();
+    return {.snapshots = MatX(rows, 0), .shapes = MatX(rows, 0), .notes = {}};
+}
+
+std::string describe(const TrainingData& data)
+{
+    if (data.snapshots.cols() + data.shapes.cols() == 0) return "";
+    const auto hash = [](const MatX& A) {
+        return hash_bytes(
+            {reinterpret_cast<const char*>(A.data()), sizeof(double) * static_cast<std::size_t>(A.size())});
+    };
+    return fmt::format("; {} runs, {} snapshots ({:016x}), {} shapes ({:016x})", data.runs,
+                       data.snapshots.cols(), hash(data.snapshots), data.shapes.cols(), hash(data.shapes));
+}
+
 std::uint64_t source_hash(const SceneSource& source)
 {
     if (const auto* file = std::get_if<fs::path>(&source.from)) return hash_bytes(io::read_bytes(*file));
@@ -70,12 +97,18 @@ PreparedReduction prepare_model(const Scene& scene, const SceneBody& body, Progr
         const auto time = times.measure("mesh");
         return prepare_parts(scene, body, progress, notes);
     }();
-    Reduction out = at_place(options.place.file.empty() ? body.place : options.place, [&] {
-        return reduce_body(parts, options, MatX(parts.model.fem.rest.size(), 0), progress);
-    });
+    const TrainingData training = [&] {
+        const auto time = times.measure("training");
+        return train(scene, body, parts, progress);
+    }();
+    MatX snapshots(training.snapshots.rows(), training.snapshots.cols() + training.shapes.cols());
+    snapshots << training.shapes, training.snapshots;
+    notes.insert(notes.end(), training.notes.begin(), training.notes.end());
+    Reduction out = at_place(options.place.file.empty() ? body.place : options.place,
+                             [&] { return reduce_body(parts, options, snapshots, progress); });
     ReductionRecord& record = out.model.record;
     record.source = source_name(body.source);
-    record.settings = describe(body, parts, options);
+    record.settings = describe(body, parts, options) + describe(training);
     record.inputs = hash_of_inputs(source_hash(body.source), record.settings);
     out.notes.insert(out.notes.begin(), notes.begin(), notes.end());
     return {std::move(parts), std::move(out)};

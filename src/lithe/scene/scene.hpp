@@ -151,6 +151,18 @@ struct SceneObstacle {
     Place place = {};
 };
 
+/// [training]: runs in full space that reduced bodies are made from, and what somebody else made.
+struct SceneTraining {
+    int runs = 8;                                      ///< >= 0
+    std::optional<int> frames = {};                    ///< of a run, > 0; those of the scene when absent
+    int every = 2;                                     ///< so many frames there is a snapshot, > 0
+    double jitter = 0.3;                               ///< how much runs differ from the scene, in [0, 1]
+    std::uint64_t seed = 1;                            ///< of the jitter
+    std::vector<std::filesystem::path> snapshots = {}; ///< point caches, meshes, or folders of meshes
+    std::vector<std::filesystem::path> shapes = {};    ///< meshes: columns of the basis
+    Place place = {};
+};
+
 struct Scene {
     std::filesystem::path file;  ///< for messages; empty for a scene made in memory
     std::uint64_t text_hash = 0; ///< of the text that it was read from; 0 for a scene made in memory
@@ -160,6 +172,7 @@ struct Scene {
     NewtonOptions solver = {};
     std::vector<SceneBody> bodies;
     std::vector<SceneObstacle> obstacles;
+    std::optional<SceneTraining> training = {};
 };
 
 /// Reads a scene file. Throws InputError with file, line and column for everything that is wrong with it by itself.

@@ -26,6 +26,7 @@ constexpr int most_substeps = 10'000;
 constexpr int most_iterations = 10'000;
 constexpr int most_rank = 10'000;
 constexpr int most_poses = 100'000;
+constexpr int most_runs = 10'000; // of training
 constexpr int most_tets = 100'000'000;
 constexpr std::size_t most_things = 10'000;  // bodies, and obstacles
 constexpr std::size_t most_keys = 1'000'000; // of one motion
@@ -57,6 +58,11 @@ constexpr Choices<ElasticChoice, 4> elastic_choices = {{{"automatic", ElasticCho
                                                         {"linear", ElasticChoice::Linear},
                                                         {"polynomial", ElasticChoice::Polynomial},
                                                         {"cubature", ElasticChoice::Cubature}}};
+
+constexpr Choices<CubatureRule, 4> cubature_rules = {{{"omp", CubatureRule::NonNegativeOmp},
+                                                      {"greedy", CubatureRule::Greedy},
+                                                      {"importance", CubatureRule::Importance},
+                                                      {"htp", CubatureRule::HardThresholding}}};
 
 /// Refuses a key that something else in the table leaves without effect.
 void require_use(const TableReader& t, std::string_view key, bool has_use, std::string_view belongs_to)
@@ -402,6 +408,7 @@ SceneReduction read_reduction(TableReader t)
     t.read("auto", automatic, as::boolean());
     t.read("tolerance", reduction.tolerance, as::number(quantity::number, {1e-9, 1.0}));
     t.read("elastic", reduction.elastic, as::choice(elastic_choices));
+    t.read("rule", reduction.rule, as::choice(cubature_rules));
     t.read("poses", reduction.poses, as::integer(8, most_poses));
     t.read("contact_modes", reduction.contact_modes, as::integer(0, most_rank));
     t.read("seed", reduction.seed, as::integer(0, std::numeric_limits<int>::max()));
@@ -427,6 +434,8 @@ private:
     fs::path read_mesh(const TomlValue& value) const;
     std::string read_shape(const TomlValue& value) const;
     fs::path resolved(const TomlValue& value) const;
+    fs::path resolved_file(const TomlValue& value) const;
+    SceneTraining read_training(TableReader t) const;
     std::string read_name(const TomlValue& value);
     template <class Things>
     void name_the_rest(Things& things, const std::string& kind);
@@ -447,7 +456,7 @@ std::string similar_file(const fs::path& path)
     return did_you_mean(path.filename().string(), names);
 }
 
-/// A path that begins at the folder of the scene. The file must be there.
+/// A path that begins at the folder of the scene. The file, or folder, must be there.
 fs::path SceneReader::resolved(const TomlValue& value) const
 {
     const fs::path folder = document_.name().parent_path();
@@ -456,6 +465,13 @@ fs::path SceneReader::resolved(const TomlValue& value) const
     if (!fs::exists(path, ignored))
         value.fail(
             fmt::format("is not there; looked for {}{}", in_quotes(path.string()), similar_file(path)));
+    return path;
+}
+
+fs::path SceneReader::resolved_file(const TomlValue& value) const
+{
+    fs::path path = resolved(value);
+    std::error_code ignored;
     if (!fs::is_regular_file(path, ignored)) value.fail("is not a file");
     return path;
 }
@@ -468,14 +484,14 @@ fs::path SceneReader::read_mesh(const TomlValue& value) const
     } catch (const InputError& error) {
         throw InputError(value.place(), error.what());
     }
-    return resolved(value);
+    return resolved_file(value);
 }
 
 /// A shape that can be made. A torus is made to see that, as coarsely as can be.
 std::string SceneReader::read_shape(const TomlValue& value) const
 {
     std::string shape = value.text();
-    if (shape.ends_with(".shape")) shape = resolved(value).string();
+    if (shape.ends_with(".shape")) shape = resolved_file(value).string();
     try {
         Progress silent;
         if (!find_rigid_shape(shape) && !find_shape_model(shape)) (void)make_shape(shape, 1e6, silent);
@@ -543,7 +559,7 @@ SceneBody SceneReader::read_body(TableReader t)
     WrittenPose placement;
     t.read("name", body.name, [&](const TomlValue& v) { return read_name(v); });
     body.source = read_source(t);
-    t.read("model", body.model, [&](const TomlValue& v) { return resolved(v); });
+    t.read("model", body.model, [&](const TomlValue& v) { return resolved_file(v); });
     t.read("tets", body.tets, as::integer(1, most_tets));
     t.read("cell", body.cell, as::number(quantity::length, above(0.0)));
     read_pose(t, "position", placement);
@@ -598,6 +614,32 @@ SceneObstacle SceneReader::read_obstacle(TableReader t)
     return obstacle;
 }
 
+SceneTraining SceneReader::read_training(TableReader t) const
+{
+    SceneTraining training{.place = t.place()};
+    const auto files = [](const auto& how) {
+        return [how](const TomlValue& v) {
+            std::vector<fs::path> out;
+            for (std::size_t i = 0, count = v.length("a list of files"); i < count; ++i)
+                out.push_back(how(v.item(i)));
+            return out;
+        };
+    };
+    t.read("runs", training.runs, as::integer(0, most_runs));
+    t.read("frames", training.frames, as::integer(1, most_frames));
+    t.read("every", training.every, as::integer(1, most_frames));
+    t.read("jitter", training.jitter, as::number(quantity::number, from_to(0.0, 1.0)));
+    t.read("seed", training.seed, as::integer(0, std::numeric_limits<int>::max()));
+    t.read("snapshots", training.snapshots, files([&](const TomlValue& v) { return resolved(v); }));
+    t.read("shapes", training.shapes, files([&](const TomlValue& v) { return read_mesh(v); }));
+    t.finish();
+    for (const char* key : {"frames", "every", "jitter", "seed"})
+        require_use(t, key, training.runs > 0, "runs");
+    if (training.runs == 0 && training.snapshots.empty() && training.shapes.empty())
+        t.fail("[training] without runs needs snapshots or shapes");
+    return training;
+}
+
 Scene SceneReader::read()
 {
     Scene scene;
@@ -608,6 +650,7 @@ Scene SceneReader::read()
     t.read("world", scene.gravity, [](const TomlValue& v) { return read_gravity(v.table()); });
     t.read("solver", scene.solver, [](const TomlValue& v) { return read_solver(v.table()); });
     t.read("material", materials_, [](const TomlValue& v) { return read_materials(v.table()); });
+    t.read("training", scene.training, [&](const TomlValue& v) { return read_training(v.table()); });
     const auto bodies = t.find("body"), obstacles = t.find("obstacle");
     t.finish();
     const std::size_t body_count = bodies ? bodies->table_count() : 0,
