@@ -8,6 +8,7 @@
 
 #include "lithe/geometry/shapes.hpp"
 #include "lithe/math/rotation.hpp"
+#include "lithe/prepare/prepare_model.hpp"
 #include "lithe/prepare/prepare_scene.hpp"
 #include "lithe/scene/exporter.hpp"
 #include "support/message_of.hpp"
@@ -215,6 +216,30 @@ TEST_F(Training, TurnsOfTheSurfaceTurnTheInside)
     turned.vertices = exp_so3(Vec3(0.3, 1.5, -0.4)) * turned.vertices;
     write_surface(folder_ / "turned.ply", turned);
     EXPECT_LT(read(made, "turned.ply").cwiseAbs().maxCoeff(), 1e-5);
+}
+
+TEST_F(Training, ShapesAndSnapshotsAreInTheBasis)
+{
+    const std::string text = std::string(bar) + "[body.reduce]\nrank = 12\nposes = 40\n" + held + load;
+    TetMesh mesh = make(text).parts.model.shown.volume;
+    mesh.vertices.row(1).array() +=
+        (20.0 * mesh.vertices.row(0).array()).sin() * (mesh.vertices.row(0).array() + 0.2);
+    write_tet_mesh(folder_ / "wavy.mesh", mesh); // what no soft mode is
+    const Made made = make(text + "[training]\nruns = 2\nframes = 4\nevery = 4\nshapes = [\"wavy.mesh\"]\n");
+    Progress progress;
+    const PreparedReduction prepared = prepare_model(made.scene, made.scene.bodies[0], progress);
+    const Basis basis{.U = prepared.reduction.volume.U, .mass_orthonormal = true};
+    const auto outside = [&](const MatX& u) {
+        return (u - basis.U * project(made.parts.model.fem, basis, u)).norm() / u.norm();
+    };
+    EXPECT_EQ(basis.rank(), 12);
+    EXPECT_LT(outside(read(made, "wavy.mesh")), 1e-9);
+    EXPECT_LT(outside(train(made, progress).snapshots), 2e-3); // all but a millionth of the energy
+    const Made plain = make(text);
+    const MatX U = prepare_model(plain.scene, plain.scene.bodies[0], progress).reduction.volume.U;
+    const Basis modal{.U = U, .mass_orthonormal = true};
+    const MatX wavy = read(made, "wavy.mesh");
+    EXPECT_GT((wavy - U * project(made.parts.model.fem, modal, wavy)).norm() / wavy.norm(), 0.1);
 }
 
 TEST_F(Training, RefusesWhatIsOfAnotherMesh)

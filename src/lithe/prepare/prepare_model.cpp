@@ -101,11 +101,9 @@ PreparedReduction prepare_model(const Scene& scene, const SceneBody& body, Progr
         const auto time = times.measure("training");
         return train(scene, body, parts, progress);
     }();
-    MatX snapshots(training.snapshots.rows(), training.snapshots.cols() + training.shapes.cols());
-    snapshots << training.shapes, training.snapshots;
     notes.insert(notes.end(), training.notes.begin(), training.notes.end());
     Reduction out = at_place(options.place.file.empty() ? body.place : options.place,
-                             [&] { return reduce_body(parts, options, snapshots, progress); });
+                             [&] { return reduce_body(parts, options, training, progress); });
     ReductionRecord& record = out.model.record;
     record.source = source_name(body.source);
     record.settings = describe(body, parts, options) + describe(training);

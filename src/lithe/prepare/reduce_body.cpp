@@ -59,11 +59,12 @@ Index mode_count(const RestSystem& system, Index rank)
 struct Job {
     const BodyParts& parts;
     const SceneReduction& options;
-    const MatX& snapshots;
+    const TrainingData& training;
     Reduction& out;
     Progress& progress;
 
     const FemModel& fem() const { return parts.model.fem; }
+    const MatX& snapshots() const { return training.snapshots; }
     ReductionRecord& record() const { return out.model.record; }
     bool linear() const
     {
@@ -95,20 +96,29 @@ Basis contact_basis(const Job& job, RestSystem& system)
                          surface_patches(job.fem().rest, surface, job.options.contact_modes));
 }
 
+Basis shape_basis(const Job& job)
+{
+    const Basis given{.U = job.training.shapes,
+                      .kind = BasisKind::Shapes,
+                      .provenance = fmt::format("{} shapes", job.training.shapes.cols())};
+    return mass_orthonormalised(job.fem(), given);
+}
+
 Basis first_columns(Basis basis, Index count)
 {
     if (basis.rank() > count) basis.U = MatX(basis.U.leftCols(count));
     return basis;
 }
 
-/// What must survive comes first: responses to contact, then what was seen; the modes fill up to the rank.
+/// What must survive comes first: shapes, responses to contact, then what was seen; the modes fill up to the rank.
 Basis make_basis(const Job& job, RestSystem& system, Index rank)
 {
     std::vector<Basis> bases;
+    if (job.training.shapes.cols() > 0) bases.push_back(shape_basis(job));
     if (job.options.contact_modes > 0) bases.push_back(contact_basis(job, system));
     Basis modal = modal_basis(job, system, rank);
-    if (job.snapshots.cols() > 0) {
-        PrincipalBasis seen = snapshot_basis(job.fem(), job.snapshots, {.max_rank = rank});
+    if (job.snapshots().cols() > 0) {
+        PrincipalBasis seen = snapshot_basis(job.fem(), job.snapshots(), {.max_rank = rank});
         job.record().singular_values = std::move(seen.singular_values);
         bases.push_back(std::move(seen.basis));
     }
@@ -130,11 +140,13 @@ MatX reference_poses(const Job& job, const Basis& basis)
 {
     constexpr Index count = 24;
     const std::uint64_t seed = job.options.seed + 1'000'003;
-    if (job.snapshots.cols() > 0)
-        return snapshot_poses(job.fem(), basis, job.snapshots,
+    if (job.snapshots().cols() > 0)
+        return snapshot_poses(job.fem(), basis, job.snapshots(),
                               {.training = count, .held_out = 0, .seed = seed})
             .training;
-    return random_poses(job.fem(), basis.U, {.training = count, .held_out = 0, .seed = seed}, job.progress)
+    return random_poses(job.fem(), basis.U,
+                        {.training = count, .held_out = 0, .loads = PoseLoads::Pushes, .seed = seed},
+                        job.progress)
         .training;
 }
 
@@ -181,8 +193,8 @@ CubaturePoses make_poses(const Job& job, const Basis& basis)
 {
     const auto time = job.out.times.measure("poses");
     const Index held_out = job.options.poses / 4, training = job.options.poses - held_out;
-    if (job.snapshots.cols() > 0)
-        return snapshot_poses(job.fem(), basis, job.snapshots,
+    if (job.snapshots().cols() > 0)
+        return snapshot_poses(job.fem(), basis, job.snapshots(),
                               {.training = training, .held_out = held_out, .seed = job.options.seed});
     return random_poses(job.fem(), basis.U,
                         {.training = training, .held_out = held_out, .seed = job.options.seed}, job.progress);
@@ -268,12 +280,12 @@ std::vector<int> held_vertices(const std::vector<LedVertices>& pins)
     return out;
 }
 
-Reduction reduce_body(const BodyParts& parts, const SceneReduction& options, const MatX& snapshots,
+Reduction reduce_body(const BodyParts& parts, const SceneReduction& options, const TrainingData& training,
                       Progress& progress)
 {
     Reduction out;
     out.volume.pins = held_vertices(parts.model.pins);
-    const Job job{parts, options, snapshots, out, progress};
+    const Job job{parts, options, training, out, progress};
     Basis basis = reduced_basis(job);
     out.model.record.basis = basis.provenance;
     ElasticModel elastic = make_elastic(job, basis);

@@ -1,6 +1,6 @@
 #pragma once
 #include "lithe/core/timer.hpp"
-#include "lithe/prepare/prepare_body.hpp"
+#include "lithe/prepare/training.hpp"
 
 namespace lithe {
 
@@ -12,11 +12,11 @@ struct Reduction {
     std::vector<std::string> notes; ///< what was chosen on the way
 };
 
-/// From a body in full space to a reduced one: modes and their derivatives, or principal directions of `snapshots` first
-/// (3n x count, displacements [m]; may have no columns), then an elastic model for that basis. Without snapshots nothing
-/// is solved in full space. Throws InputError for pins that move, parts that hang together by nothing, and a rank
-/// that the body does not have.
-Reduction reduce_body(const BodyParts& parts, const SceneReduction& options, const MatX& snapshots,
+/// From a body in full space to a reduced one: shapes and principal directions of snapshots first, where the training has
+/// some, then modes and their derivatives, then an elastic model for that basis. Without training nothing is solved in
+/// full space. Throws InputError for pins that move, parts that hang together by nothing, and a rank that the body does not
+/// have.
+Reduction reduce_body(const BodyParts& parts, const SceneReduction& options, const TrainingData& training,
                       Progress& progress);
 
 /// The vertices that pins hold, rising. Throws InputError when one of them moves or lets go.
