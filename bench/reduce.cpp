@@ -61,21 +61,27 @@ Modes modes_of(const FemModel& model, const std::vector<int>& pins, Index count)
     return linear_modes(system, {.count = count}, silent);
 }
 
-/// One Newton iteration per step of backward Euler; many steps to a run, on one core.
-Timing measure_steps(const ReducedModel& model, const VecX& force, Progress& progress)
+/// From rest under a force: one Newton iteration per step of backward Euler, 200 steps to a run.
+template <class AfterStep>
+Timing measure_steps(const ReducedModel& model, const VecX& force, Progress& progress,
+                     const AfterStep& after_step)
 {
-    const ThreadLimit one_core(1);
-    ReducedState state = rest_state(model);
     ReducedWork work;
     constexpr int steps = 200, runs = 9;
     Timing timing = measure(runs, progress, [&] {
+        ReducedState state = rest_state(model);
         for (int k = 0; k < steps; ++k) {
-            if (k == 0) state = rest_state(model); // falls, and swings
             (void)step_backward_euler(model, force, 1.0 / 60.0, {.max_iterations = 1}, state, work);
+            after_step(state);
         }
     });
     for (double* seconds : {&timing.median, &timing.fastest, &timing.slowest}) *seconds /= steps;
     return timing;
+}
+Timing measure_steps(const ReducedModel& model, const VecX& force, Progress& progress)
+{
+    const ThreadLimit one_core(1);
+    return measure_steps(model, force, progress, [](const ReducedState&) {});
 }
 
 /// So many tets, evenly over the numbers of a mesh. What a step costs does not depend on which.
@@ -185,7 +191,7 @@ void bench_armadillo(SuiteReport& report, Progress& progress)
     const Timing modes = measure(5, progress, [&] { (void)modes_of(body.model, {}, 30); });
     report.results.push_back(result("modes_armadillo_s", modes, 1.0, "s",
                                     fmt::format("30 modes of the free body, {} vertices, {} threads; bound "
-                                                "by the factorisation and 20 solves",
+                                                "by the factorisation and the solves",
                                                 body.mesh.vertex_count(), thread_count())));
 
     const MatX U = modes_of(body.model, body.pins, 40).basis.U;
@@ -219,10 +225,10 @@ Timing measure_full_iteration(const StandingBody& body, Progress& progress)
 }
 
 /// A speed-up over `full`, from the times of both.
-Result speedup(std::string name, const Timing& full, const Result& milliseconds)
+Result speedup(const std::string& name, const Timing& full, const Result& milliseconds)
 {
     const auto ratio = [&](double ms) { return 1e3 * full.median / ms; };
-    return {std::move(name),
+    return {name,
             ratio(milliseconds.value),
             "x",
             fmt::format("one Newton iteration in full space takes {:.2f} s ({} threads, {} run); ",
@@ -231,25 +237,6 @@ Result speedup(std::string name, const Timing& full, const Result& milliseconds)
             ratio(milliseconds.high),
             ratio(milliseconds.low),
             milliseconds.runs};
-}
-
-/// Steps that also write the whole surface.
-Timing measure_surface_steps(const ReducedModel& model, const VecX& force, const ReducedSurface& surface,
-                             Progress& progress)
-{
-    ReducedState state = rest_state(model);
-    ReducedWork work;
-    Points x;
-    constexpr int steps = 100, runs = 9;
-    Timing timing = measure(runs, progress, [&] {
-        for (int k = 0; k < steps; ++k) {
-            if (k == 0) state = rest_state(model);
-            (void)step_backward_euler(model, force, 1.0 / 60.0, {.max_iterations = 1}, state, work);
-            reconstruct(surface, state.q, x);
-        }
-    });
-    for (double* seconds : {&timing.median, &timing.fastest, &timing.slowest}) *seconds /= steps;
-    return timing;
 }
 
 void bench_hand_steps(const StandingBody& body, const MatX& U, SuiteReport& report, Progress& progress)
@@ -262,12 +249,14 @@ void bench_hand_steps(const StandingBody& body, const MatX& U, SuiteReport& repo
     TriangleMesh boundary = boundary_surface(body.mesh, origin);
     const ReducedSurface surface =
         make_reduced_surface(std::move(boundary), embed_vertices(origin, body.mesh), U);
+    const std::string what = "hand_530k, corotational, r = 30, 150 points, one Newton iteration a step";
     const Result step = result("hand_step_ms", measure_steps(model, force, progress), 1e3, "ms",
-                               "hand_530k, corotational, r = 30, 150 points, one core, 200 steps a run");
+                               what + ", one core, 200 steps a run");
     const Result with_surface =
         result("hand_step_surface_ms", measure_surface_steps(model, force, surface, progress), 1e3, "ms",
-               fmt::format("the same and {} surface vertices written, {} threads; bound by reading the basis",
-                           surface.rest.vertex_count(), thread_count()));
+               fmt::format(
+                   "{}, {} surface vertices written, {} threads, 100 steps a run; bound by reading the basis",
+                   what, surface.rest.vertex_count(), thread_count()));
     progress.begin("hand_530k in full space", 1);
     const Timing full = measure_full_iteration(body, progress);
     report.results.insert(report.results.end(),
