@@ -93,9 +93,10 @@ bool factorise(const Problem& problem, SolveReport& report, ReducedWork& work)
 
 enum class Search { Moved, Rounding, Failed };
 
+/// What rounding may do to Phi. Less, and steps that are right are refused near the end, a little above rounding.
 double noise_of(const Energies& energies)
 {
-    return 1e-14 * energies.size;
+    return 1e-13 * energies.size;
 }
 
 /// work.q by `share` of the step; true when Phi is low enough there: then energies and work.q, work.at, work.g move on.
