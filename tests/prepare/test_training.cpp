@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "lithe/archive/writer.hpp"
 #include "lithe/geometry/shapes.hpp"
 #include "lithe/math/rotation.hpp"
 #include "lithe/prepare/prepare_model.hpp"
@@ -163,6 +164,22 @@ TEST_F(Training, SkipsRunsThatCannotBeSolvedAndFailsWithoutMost)
     EXPECT_THAT(message_of([&] { (void)train(hard); }),
                 testing::AllOf(HasSubstr("only 0 of 2 training runs were solved"),
                                HasSubstr("training run 0 of 'bar'"), HasSubstr("scene.toml:")));
+}
+
+TEST_F(Training, NamesRunsThatAreSkipped)
+{
+    const std::string text = std::string(bar) + held + "[training]\nruns = 3\nframes = 4\n";
+    const TrainingData whole = train(text);
+    ArchiveWriter failed; // as a run that was not solved is kept, so that it is not tried again
+    failed.write("training/snapshots", MatX(whole.snapshots.rows(), 0));
+    failed.write_text("training/trouble", "Newton's method did not converge");
+    failed.save(std::filesystem::directory_iterator(folder_ / "cache")->path());
+    const TrainingData data = train(text);
+    EXPECT_EQ(data.runs, 2);
+    EXPECT_EQ(data.snapshots.cols(), 2 * 2);
+    ASSERT_EQ(data.notes.size(), 1u);
+    EXPECT_THAT(data.notes[0], testing::MatchesRegex(
+                                   "training run . of 'bar' is skipped: Newton's method did not converge"));
 }
 
 TEST_F(Training, ReadsAnimations)

@@ -19,7 +19,7 @@ struct TrainingData {
 /// to a right angle times the jitter and made stronger or weaker by up to the jitter, and obstacles stand elsewhere by up to
 /// the jitter times a tenth of the body's size, sideways. Other bodies are left out: bodies do not feel each other.
 ///
-/// A finished run is kept in the folder `cache` (none when empty) under the hash of all that went into it, and not
+/// A finished run, solved or not, is kept in the folder `cache` (none when empty) under the hash of all that went into it, and not
 /// repeated. A run that cannot be solved is skipped; InputError when fewer than half remain. Throws Interrupted when the
 /// progress is told to stop; finished runs stay in the cache.
 TrainingData run_training(const Scene& scene, const SceneBody& body, const BodyParts& parts,
