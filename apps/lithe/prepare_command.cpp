@@ -2,6 +2,7 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <limits>
 
 #include <nlohmann/json.hpp>
 
@@ -9,6 +10,8 @@
 #include "inspect_model.hpp"
 #include "prepare_output.hpp"
 
+#include "lithe/core/atomic_file.hpp"
+#include "lithe/core/atomic_folder.hpp"
 #include "lithe/core/error.hpp"
 #include "lithe/prepare/prepare_model.hpp"
 
@@ -30,7 +33,10 @@ struct Options {
     std::optional<ElasticChoice> elastic;
     std::optional<CubatureRule> rule;
     std::vector<std::string> pins;
-    std::optional<std::string> report, bullet;
+    std::optional<std::string> report, bullet, cache;
+    std::optional<int> runs;
+    std::optional<double> jitter;
+    std::vector<fs::path> snapshots, shapes;
     bool automatic = false, json = false;
     ReadOptions read;
 };
@@ -51,13 +57,11 @@ std::vector<double> numbers_of(const std::string& text, const std::string& selec
     return out;
 }
 
-/// The part of a box that lies at one of its sides.
+/// All that lies at one side of a box, so far in; tets may reach out of the surface that they fill.
 Selector side_selector(const Box3& box, int axis, bool at_low, double share)
 {
-    BoxSelector out{box.min(), box.max()};
-    const double margin = 1e-6 * box.diagonal().norm();
-    out.low.array() -= margin;
-    out.high.array() += margin;
+    BoxSelector out{Vec3::Constant(-std::numeric_limits<double>::infinity()),
+                    Vec3::Constant(std::numeric_limits<double>::infinity())};
     const double cut = share * box.sizes()[axis];
     if (at_low)
         out.high[axis] = box.min()[axis] + cut;
@@ -117,7 +121,7 @@ SceneReduction reduction_of(const Options& options, const SceneBody& body)
     set(options.tolerance, out.tolerance);
     set(options.elastic, out.elastic);
     set(options.rule, out.rule);
-    set(options.poses, out.poses);
+    if (options.poses) out.poses = options.poses;
     set(options.contact_modes, out.contact_modes);
     set(options.seed, out.seed);
     return out;
@@ -174,7 +178,30 @@ void prepare_body_settings(const Options& options, SceneBody& body)
     body.reduction = reduction_of(options, body);
 }
 
+/// What the command line adds to the training of the scene.
+void set_training(const Options& options, Scene& scene)
+{
+    if (!options.runs && !options.jitter && options.snapshots.empty() && options.shapes.empty()) return;
+    if (!scene.training) scene.training = SceneTraining{.runs = 0, .frames = 30};
+    SceneTraining& training = *scene.training;
+    set(options.runs, training.runs);
+    set(options.jitter, training.jitter);
+    training.snapshots.insert(training.snapshots.end(), options.snapshots.begin(), options.snapshots.end());
+    training.shapes.insert(training.shapes.end(), options.shapes.begin(), options.shapes.end());
+    const fs::path output(options.output);
+    training.cache = options.cache ? fs::path(*options.cache)
+                                   : output.parent_path() / (output.stem().string() + "_training");
+}
+
 // ---- the command
+
+/// Places that cannot be written are found before the work.
+void require_writable(const Options& options)
+{
+    const AtomicFile model(options.output);
+    if (options.report) const AtomicFile page(*options.report);
+    if (options.bullet) const AtomicFolder folder(*options.bullet);
+}
 
 void print_times(const Reduction& reduction, Session& session)
 {
@@ -191,6 +218,8 @@ void run_prepare(const Options& options, Session& session)
     Scene scene = load_scene(options);
     SceneBody& body = body_of(scene, options);
     prepare_body_settings(options, body);
+    set_training(options, scene);
+    require_writable(options);
     const PreparedReduction prepared = prepare_model(scene, body, session.progress());
     const Reduction& reduction = prepared.reduction;
     write_model(options.output, reduction.model, reduction.volume);
@@ -250,7 +279,7 @@ void add_prepare_command(CLI::App& app, Session& session)
                                                  {"cubature", ElasticChoice::Cubature}}));
     command
         ->add_option("--poses", options->poses,
-                     "for the cubature; a quarter of them is held out (default: 200)")
+                     "for the cubature; a quarter of them is held out (default: 200, or 8 per coordinate)")
         ->check(CLI::Range(Index{8}, Index{100'000}));
     command->add_option("--contact-modes", options->contact_modes,
                         "patches of the surface that get their own responses");
@@ -260,6 +289,16 @@ void add_prepare_command(CLI::App& app, Session& session)
     command->add_option("--tets", options->tets, "about how many, for a surface (default: 8000)")
         ->check(CLI::Range(1, 100'000'000));
     command->add_option("--cell", options->cell, "or how large their cells [m]")->check(CLI::PositiveNumber);
+    command->add_option("--runs", options->runs, "train with so many runs in full space")
+        ->check(CLI::Range(0, 10'000));
+    command->add_option("--jitter", options->jitter, "how much these runs differ (default: 0.3)")
+        ->check(CLI::Range(0.0, 1.0));
+    command->add_option("--snapshots", options->snapshots,
+                        "train with an animation: .pc2, a mesh, or a folder of meshes; may be repeated");
+    command->add_option("--shapes", options->shapes,
+                        "mesh whose displacement becomes a column of the basis; may be repeated");
+    command->add_option("--cache", options->cache,
+                        "folder where finished runs are kept (default: MODEL_training)");
     command->add_option("--report", options->report,
                         "page (.html) about the model: errors, spectrum, pictures, times");
     command->add_option("--bullet", options->bullet,

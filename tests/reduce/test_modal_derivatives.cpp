@@ -91,7 +91,7 @@ TEST(ModalDerivatives, BasisRepresentsModesAndDerivatives)
     Progress progress;
     const Modes modes = linear_modes(system, {.count = 4}, progress);
     const PrincipalBasis all = modal_derivative_basis(system, modes, {.lost_energy = 0.0}, progress);
-    EXPECT_EQ(all.basis.rank(), 14);
+    EXPECT_EQ(all.basis.rank(), 7 + 28); // 4 modes, 3 responses to gravity, and all pairs
     EXPECT_LT(orthonormality_error(model, all.basis.U), 1e-12);
     EXPECT_LT(outside_span(model, all.basis.U, modes.basis.U), 1e-9);
     const PrincipalBasis some =
@@ -99,6 +99,43 @@ TEST(ModalDerivatives, BasisRepresentsModesAndDerivatives)
     EXPECT_EQ(some.basis.rank(), 6);
     EXPECT_LT(outside_span(model, some.basis.U, modes.basis.U.leftCols(1)), 0.05); // the strongest is there
     EXPECT_EQ(some.basis.kind, BasisKind::ModalDerivatives);
+}
+
+TEST(ModalDerivatives, GravityResponsesAreWhatTheBodyDoesUnderItsWeight)
+{
+    const FemModel model = bar_model({6, 2, 2});
+    RestSystem system(model, vertices_at(model.rest, 0, 0.0));
+    const MatX G = gravity_responses(system);
+    ASSERT_EQ(G.cols(), 3);
+    for (Index c = 0; c < 3; ++c) {
+        MatX weight = MatX::Zero(G.rows(), 1); // per unit of gravity along c
+        for (Index v = 0; v < model.vertex_count(); ++v) weight(3 * v + c, 0) = model.vertex_mass[v];
+        MatX force = stiffness_product(system.stiffness(), G.col(c));
+        system.clear_pins(weight);
+        system.clear_pins(force);
+        const double share = force.cwiseProduct(weight).sum() / weight.squaredNorm();
+        EXPECT_LT((force - share * weight).norm(), 1e-9 * force.norm());
+        EXPECT_NEAR(G.col(c).dot(mass_product(model, G.col(c)).col(0)), 1.0, 1e-12);
+    }
+    RestSystem free(model);
+    EXPECT_EQ(gravity_responses(free).cols(), 0);
+}
+
+TEST(ModalDerivatives, TheBasisDoesNotDependOnUnits)
+{
+    const auto basis_of = [](double scale) {
+        TetMesh mesh = box_tets({6, 2, 2}, scale * Vec3(0.6, 0.2, 0.2));
+        const FemModel model = make_fem_model(mesh, Corotational({1e5, 0.4}), 1000.0);
+        RestSystem system(model, vertices_at(model.rest, 0, 0.0));
+        Progress progress;
+        const Modes modes = linear_modes(system, {.count = 5}, progress);
+        MatX U = modal_derivative_basis(system, modes, {.lost_energy = 0.0, .max_rank = 8}, progress).basis.U;
+        U *= std::pow(scale, 1.5); // mass-orthonormal columns shrink as the root of the mass grows
+        return U;
+    };
+    const MatX metres = basis_of(1.0), centimetres = basis_of(100.0);
+    const FemModel model = bar_model({6, 2, 2});
+    EXPECT_LT(outside_span(model, metres, centimetres), 1e-6);
 }
 
 TEST(ModalDerivatives, SameBitsForAnyNumberOfThreads)

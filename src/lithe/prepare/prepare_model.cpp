@@ -39,7 +39,8 @@ std::string describe(const SceneBody& body, const BodyParts& parts, const SceneR
                        body.source.read.up == UpAxis::Z ? 'z' : 'y', fmt::join(materials, ", "),
                        fem.mass_kind == MassKind::Lumped ? "lumped" : "consistent", fem.damping.mass,
                        fem.damping.stiffness, pinned, options.rank ? std::to_string(*options.rank) : "auto",
-                       options.tolerance, options.poses, options.seed, options.contact_modes);
+                       options.tolerance, options.poses ? std::to_string(*options.poses) : "enough",
+                       options.seed, options.contact_modes);
 }
 
 std::uint64_t hash_of_inputs(std::uint64_t source, const std::string& settings)
@@ -54,9 +55,11 @@ std::string source_name(const SceneSource& source)
     return std::get<std::string>(source.from);
 }
 
-/// Where finished runs are kept: in a folder beside the scene; nowhere for a scene that is not a file.
+/// Where finished runs are kept: where the training says, else in a folder beside the scene; nowhere for a scene that is
+/// not a file.
 fs::path training_folder(const Scene& scene)
 {
+    if (!scene.training->cache.empty()) return scene.training->cache;
     if (scene.file.empty()) return {};
     return scene.file.parent_path() / (scene.file.stem().string() + "_training");
 }
@@ -78,6 +81,12 @@ std::string describe(const TrainingData& data)
     };
     return fmt::format("; {} runs, {} snapshots ({:016x}), {} shapes ({:016x})", data.runs,
                        data.snapshots.cols(), hash(data.snapshots), data.shapes.cols(), hash(data.shapes));
+}
+
+/// The file without its ending; "bunny" for bunny.mesh.gz.
+std::string mesh_name(const fs::path& file)
+{
+    return (file.extension() == ".gz" ? file.stem() : file).stem().string();
 }
 
 std::uint64_t source_hash(const SceneSource& source)
@@ -102,8 +111,9 @@ PreparedReduction prepare_model(const Scene& scene, const SceneBody& body, Progr
         return train(scene, body, parts, progress);
     }();
     notes.insert(notes.end(), training.notes.begin(), training.notes.end());
-    Reduction out = at_place(options.place.file.empty() ? body.place : options.place,
-                             [&] { return reduce_body(parts, options, training, progress); });
+    Reduction out = at_place(options.place.file.empty() ? body.place : options.place, [&] {
+        return reduce_body(parts, options, training, std::move(times), progress);
+    });
     ReductionRecord& record = out.model.record;
     record.source = source_name(body.source);
     record.settings = describe(body, parts, options) + describe(training);
@@ -117,7 +127,7 @@ Scene model_scene(const SceneSource& source)
     Scene scene;
     SceneBody body;
     const auto* file = std::get_if<fs::path>(&source.from);
-    body.name = file ? file->stem().stem().string() : "body";
+    body.name = file ? mesh_name(*file) : "body";
     body.source = source;
     scene.bodies.push_back(std::move(body));
     return scene;

@@ -192,7 +192,8 @@ Basis reduced_basis(const Job& job)
 CubaturePoses make_poses(const Job& job, const Basis& basis)
 {
     const auto time = job.out.times.measure("poses");
-    const Index held_out = job.options.poses / 4, training = job.options.poses - held_out;
+    const Index poses = job.options.poses.value_or(std::max<Index>(200, 8 * basis.rank()));
+    const Index held_out = poses / 4, training = poses - held_out;
     if (job.snapshots().cols() > 0)
         return snapshot_poses(job.fem(), basis, job.snapshots(),
                               {.training = training, .held_out = held_out, .seed = job.options.seed});
@@ -281,9 +282,10 @@ std::vector<int> held_vertices(const std::vector<LedVertices>& pins)
 }
 
 Reduction reduce_body(const BodyParts& parts, const SceneReduction& options, const TrainingData& training,
-                      Progress& progress)
+                      StageTimes times, Progress& progress)
 {
     Reduction out;
+    out.times = std::move(times);
     out.volume.pins = held_vertices(parts.model.pins);
     const Job job{parts, options, training, out, progress};
     Basis basis = reduced_basis(job);

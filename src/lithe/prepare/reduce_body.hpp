@@ -15,9 +15,9 @@ struct Reduction {
 /// From a body in full space to a reduced one: shapes and principal directions of snapshots first, where the training has
 /// some, then modes and their derivatives, then an elastic model for that basis. Without training nothing is solved in
 /// full space. Throws InputError for pins that move, parts that hang together by nothing, and a rank that the body does not
-/// have.
+/// have. `times` of what came before are gone on with.
 Reduction reduce_body(const BodyParts& parts, const SceneReduction& options, const TrainingData& training,
-                      Progress& progress);
+                      StageTimes times, Progress& progress);
 
 /// The vertices that pins hold, rising. Throws InputError when one of them moves or lets go.
 std::vector<int> held_vertices(const std::vector<LedVertices>& pins);

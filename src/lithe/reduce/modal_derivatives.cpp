@@ -1,6 +1,7 @@
 #include "lithe/reduce/modal_derivatives.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
@@ -42,6 +43,14 @@ MatX stiffness_change(const FemModel& model, const MatX& u, const TallRef& V, Sp
     return stiffness_product(K, V) / (2.0 * step);
 }
 
+/// The coordinate at which a mode moves some vertex by half of the body's size.
+double large_amplitude(const FemModel& model, const MatX& mode)
+{
+    const double size = bounds(model.rest).diagonal().norm();
+    const Eigen::Map<const Points> u(mode.data(), 3, model.vertex_count());
+    return 0.5 * size / std::sqrt(u.colwise().squaredNorm().maxCoeff());
+}
+
 } // namespace
 
 ModalDerivatives modal_derivatives(RestSystem& system, const MatX& modes, Progress& progress)
@@ -65,23 +74,52 @@ ModalDerivatives modal_derivatives(RestSystem& system, const MatX& modes, Progre
     return out;
 }
 
+MatX gravity_responses(RestSystem& system)
+{
+    const FemModel& model = system.model();
+    MatX B = MatX::Zero(3 * model.vertex_count(), 3);
+    for (Index c = 0; c < 3; ++c)
+        Eigen::Map<Points>(B.col(c).data(), 3, model.vertex_count()).row(c) = model.vertex_mass.transpose();
+    system.clear_pins(B);
+    const double scale = B.norm() / system.stiffness().diagonal().maxCoeff();
+    (void)system.solve(B);
+    const MatX MB = mass_product(model, B);
+    MatX out(B.rows(), 0);
+    for (Index c = 0; c < 3; ++c) {
+        if (!(B.col(c).norm() > 1e-6 * scale)) continue; // free to move that way
+        out.conservativeResize(Eigen::NoChange, out.cols() + 1);
+        out.col(out.cols() - 1) = B.col(c) / std::sqrt(B.col(c).dot(MB.col(c)));
+    }
+    return out;
+}
+
 PrincipalBasis modal_derivative_basis(RestSystem& system, const Modes& modes, const Truncation& truncation,
                                       Progress& progress)
 {
-    const ModalDerivatives derivatives = modal_derivatives(system, modes.basis.U, progress);
-    const VecX weight = modes.eigenvalues[0] * modes.eigenvalues.cwiseInverse();
-    const Index r = modes.basis.rank();
-    MatX columns(modes.basis.U.rows(), r + derivatives.Phi.cols());
-    columns.leftCols(r) = modes.basis.U * weight.asDiagonal();
+    const FemModel& model = system.model();
+    const MatX gravity = gravity_responses(system);
+    const Index g = gravity.cols(), r = g + modes.basis.rank();
+    MatX directions(gravity.rows(), r);
+    directions << gravity, modes.basis.U;
+    const ModalDerivatives derivatives = modal_derivatives(system, directions, progress);
+
+    const double amplitude = large_amplitude(model, modes.basis.U.col(0));
+    VecX reach(r); // of each direction in a large motion
+    reach << VecX::Constant(g, amplitude),
+        amplitude * modes.eigenvalues[0] * modes.eigenvalues.cwiseInverse();
+    MatX columns(directions.rows(), r + derivatives.Phi.cols());
+    columns.leftCols(r) = directions * reach.asDiagonal();
     for (Index i = 0; i < r; ++i)
         for (Index j = i; j < r; ++j) {
             const Index column = derivatives.column(i, j);
-            columns.col(r + column) = weight[i] * weight[j] * derivatives.Phi.col(column);
+            columns.col(r + column) =
+                (i == j ? 0.5 : 1.0) * reach[i] * reach[j] * derivatives.Phi.col(column);
         }
-    PrincipalBasis out = principal_basis(system.model(), columns, truncation);
+    PrincipalBasis out = principal_basis(model, columns, truncation);
     out.basis.kind = BasisKind::ModalDerivatives;
-    out.basis.provenance = std::to_string(out.basis.rank()) + " directions of " + std::to_string(r) +
-                           " linear modes and their derivatives";
+    out.basis.provenance = std::to_string(out.basis.rank()) + " directions of " +
+                           std::to_string(modes.basis.rank()) + " linear modes, " + std::to_string(g) +
+                           " responses to gravity, and their derivatives";
     return out;
 }
 

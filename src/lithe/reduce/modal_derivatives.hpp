@@ -20,8 +20,15 @@ struct ModalDerivatives {
 /// can move rigidly. Throws InputError when the modes are not of the system's body.
 ModalDerivatives modal_derivatives(RestSystem& system, const MatX& modes, Progress& progress);
 
-/// Modes and their derivatives as one basis: the principal directions of all of them, mode i weighted by
-/// lambda_0/lambda_i and derivative ij by lambda_0^2/(lambda_i lambda_j), as strongly as loads excite them.  [BJ05]
+/// How the body gives way, with small strains, to gravity along x, y and z: K u = M e. Mass norm one each. A body that
+/// nothing holds does not deform under its weight and has none.
+MatX gravity_responses(RestSystem& system);
+
+/// Modes, responses to gravity and the derivatives of both as one basis: the principal directions of what they show in a
+/// large motion, mode i by a_i phi_i with a_i = a lambda_0/lambda_i, gravity by a, derivatives by a_i a_j Phi_ij (half of
+/// it where i = j): the terms of the body's static answer up to second order.
+/// Differs from [BJ05]: there a = 1 whatever the units, so that a body in centimetres gets another basis than the same in
+/// metres; here the first mode moves some vertex by half of the body's size. And a body that hangs must sag right.
 PrincipalBasis modal_derivative_basis(RestSystem& system, const Modes& modes, const Truncation& truncation,
                                       Progress& progress);
 

@@ -108,7 +108,8 @@ struct SceneReduction {
     double tolerance = 0.02;        ///< of the held-out errors, > 0
     ElasticChoice elastic = ElasticChoice::Automatic;
     CubatureRule rule = CubatureRule::NonNegativeOmp;
-    Index poses = 200;       ///< for the cubature; a quarter of them is held out
+    std::optional<Index> poses =
+        {}; ///< for the cubature, a quarter of them held out; absent: 200, or 8 per coordinate
     Index contact_modes = 0; ///< patches of the surface that get their own static responses
     std::uint64_t seed = 1;
     Place place = {};
@@ -160,6 +161,7 @@ struct SceneTraining {
     std::uint64_t seed = 1;                            ///< of the jitter
     std::vector<std::filesystem::path> snapshots = {}; ///< point caches, meshes, or folders of meshes
     std::vector<std::filesystem::path> shapes = {};    ///< meshes: columns of the basis
+    std::filesystem::path cache = {}; ///< folder for finished runs; when empty, one beside the scene file
     Place place = {};
 };
 

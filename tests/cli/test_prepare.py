@@ -1,0 +1,140 @@
+import json
+import unittest
+
+from program import CUBE, ProgramTest
+
+BAR = """\
+[[body]]
+name = "bar"
+shape = "box:size=0.6x0.2x0.2"
+cell = 0.1
+material = { kind = "corotational", young = 1e5 }
+[[body.pin]]
+box = [[-inf, -inf, -inf], [-0.29, inf, inf]]
+"""
+
+TWO_PARTS = """\
+[[body]]
+mesh = "two.obj"
+tets = 200
+"""
+
+
+def model_scene(name):
+    return f'[time]\nframes = 10\n[[body]]\nmodel = "{name}"\n'
+
+
+class Prepare(ProgramTest):
+    def prepare(self, *options):
+        self.write("bar.toml", BAR)
+        return self.succeed("prepare", "bar.toml", "-o", "bar.lithe", "--poses", "40", *options)
+
+    def inspected(self):
+        return json.loads(self.succeed("inspect", "bar.lithe", "--json"))
+
+    def test_a_scene_becomes_a_model_that_inspect_explains(self):
+        said = self.prepare("--rank", "8")
+        self.assertIn("8 coordinates instead of", said)
+        found = self.inspected()
+        self.assertEqual(found["rank"], 8)
+        self.assertEqual(found["elastic"], "cubature")
+        self.assertLessEqual(found["held_out_error"], found["tolerance"])
+        self.assertEqual(found["materials"][0]["kind"], "corotational")
+        self.assertGreater(found["pinned_vertices"], 0)
+        self.assertEqual(sorted(found["frequencies"]), found["frequencies"])
+        self.assertIn("on 10 held-out poses", self.succeed("inspect", "bar.lithe"))
+
+    def test_options_are_followed(self):
+        self.prepare("--rank", "5", "--material", "stvk", "--mass", "lumped", "--damping", "0.5", "0.01")
+        found = self.inspected()
+        self.assertEqual((found["elastic"], found["mass_kind"], found["damping"]), ("polynomial", "lumped", [0.5, 0.01]))
+        self.prepare("--rank", "5", "--elastic", "linear")
+        self.assertEqual(self.inspected()["elastic"], "linear")
+        self.prepare("--auto", "--tolerance", "0.3")
+        found = self.inspected()
+        errors = dict(zip(found["error_by_rank"]["rank"], found["error_by_rank"]["error"]))
+        self.assertLessEqual(errors[found["rank"]], 0.3)
+
+    def test_the_same_input_gives_the_same_bytes_whatever_the_threads(self):
+        self.prepare("--rank", "6", "--threads", "1")
+        one = (self.folder / "bar.lithe").read_bytes()
+        self.prepare("--rank", "6", "--threads", "2")
+        self.assertEqual(one, (self.folder / "bar.lithe").read_bytes())
+
+    def test_a_mesh_with_pins_hangs_and_a_changed_source_is_noticed(self):
+        self.write("cube.obj", CUBE)
+        self.succeed("prepare", "cube.obj", "-o", "cube.lithe", "--tets", "300", "--pin", "top:0.1", "--rank", "6", "--poses",
+                     "40")
+        self.assertIs(json.loads(self.succeed("inspect", "cube.lithe", "--json"))["stale"], False)
+        self.succeed("simulate", "cube.lithe", "--frames", "5", "-o", "cube.glb")
+        self.write("cube.obj", CUBE + "\n# another day\n")
+        self.assertIs(json.loads(self.succeed("inspect", "cube.lithe", "--json"))["stale"], True)
+
+    def test_a_model_in_a_scene_is_compared_with_full_space(self):
+        self.prepare("--rank", "12")
+        self.write("scene.toml", model_scene("bar.lithe"))
+        self.succeed("simulate", "scene.toml", "--compare", "full", "--metrics", "m.json")
+        summary = json.loads((self.folder / "m.json").read_text())["summary"]
+        self.assertGreater(summary["relative_error"]["max"], 0.0)
+        self.assertLess(summary["relative_error"]["max"], 0.2)
+        self.assertGreater(summary["speed_ratio"], 1.0)
+
+    def test_report_and_bullet_files(self):
+        self.prepare("--rank", "6", "--report", "bar.html", "--bullet", "bullet")
+        page = (self.folder / "bar.html").read_text()
+        self.assertIn("<svg", page)
+        self.assertNotIn("http://", page.replace("http://www.w3.org", ""))
+        for name in ("modes.bin", "eigenvalues.bin", "K_r_diag_mat.bin", "M_r_diag_mat.bin", "M_diag_mat.bin"):
+            self.assertTrue((self.folder / "bullet" / name).exists(), name)
+
+
+class PrepareBadInput(ProgramTest):
+    def test_a_rank_above_what_the_mesh_has(self):
+        self.write("bar.toml", BAR)
+        self.refuse("prepare", "bar.toml", "-o", "bar.lithe", "--rank", "5000", says=["ask for fewer"])
+
+    def test_everything_pinned(self):
+        self.write("cube.obj", CUBE)
+        self.refuse("prepare", "cube.obj", "-o", "c.lithe", "--tets", "200", "--pin", "box:-9,-9,-9,9,9,9", says=["pinned"])
+
+    def test_tolerance_zero(self):
+        self.write("bar.toml", BAR)
+        done = self.run_program("prepare", "bar.toml", "-o", "bar.lithe", "--tolerance", "0")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--tolerance", done.stderr)
+        self.assertEqual(list(self.files()), ["bar.toml"])
+
+    def test_parts_that_nothing_connects(self):
+        lines = CUBE.splitlines()
+        vertices = [line for line in lines if line.startswith("v ")]
+        moved = ["v " + " ".join(str(float(c) + 5.0) for c in line.split()[1:4]) for line in vertices]
+        faces = [line for line in lines if line.startswith("f ")]
+        n = len(vertices)
+        shifted = ["f " + " ".join(str(int(c.split("/")[0]) + n) for c in line.split()[1:]) for line in faces]
+        self.write("two.obj", "\n".join(vertices + moved + faces + shifted) + "\n")
+        self.write("two.toml", TWO_PARTS)
+        self.refuse("prepare", "two.toml", "-o", "two.lithe", says=["parts that nothing connects"])
+
+    def test_a_wrong_ending_a_missing_file_and_a_damaged_model(self):
+        self.write("bar.toml", BAR)
+        self.refuse("prepare", "bar.toml", "-o", "bar.model", says=[".lithe"])
+        self.refuse("prepare", "nothing.obj", "-o", "a.lithe", says=["nothing.obj"])
+        self.succeed("prepare", "bar.toml", "-o", "bar.lithe", "--rank", "4", "--poses", "20")
+        model = self.folder / "bar.lithe"
+        model.write_bytes(model.read_bytes()[:-100])
+        self.refuse("inspect", "bar.lithe", says=["bar.lithe"])
+        self.write("scene.toml", model_scene("bar.lithe"))
+        self.refuse("simulate", "scene.toml", says=["bar.lithe"])
+
+    def test_a_place_that_cannot_be_written(self):
+        self.write("bar.toml", BAR)
+        self.refuse("prepare", "bar.toml", "-o", "nowhere/bar.lithe", "--rank", "4", says=["nowhere"])
+
+    def test_pins_that_move(self):
+        moving = BAR + "motion = [{time = 0}, {time = 1, translation = [0, 1, 0]}]\n"
+        self.write("bar.toml", moving)
+        self.refuse("prepare", "bar.toml", "-o", "bar.lithe", says=["hold still"])
+
+
+if __name__ == "__main__":
+    unittest.main()
