@@ -1,4 +1,5 @@
 import json
+import pathlib
 import unittest
 
 from program import CUBE, ProgramTest
@@ -79,6 +80,16 @@ class Prepare(ProgramTest):
         self.assertLess(summary["relative_error"]["max"], 0.2)
         self.assertGreater(summary["speed_ratio"], 1.0)
 
+    def test_training_from_the_command_line_is_kept_and_helps(self):
+        said = self.prepare("--rank", "4", "--runs", "3", "--cache", "runs")
+        kept = {name for name in self.files() if name.startswith("runs/")}
+        self.assertEqual(len(kept), 3)
+        before = (self.folder / "bar.lithe").read_bytes()
+        self.prepare("--rank", "4", "--runs", "3", "--cache", "runs")
+        self.assertEqual(kept, {name for name in self.files() if name.startswith("runs/")})
+        self.assertEqual(before, (self.folder / "bar.lithe").read_bytes())
+        self.assertIn("3 runs", said)
+
     def test_report_and_bullet_files(self):
         self.prepare("--rank", "6", "--report", "bar.html", "--bullet", "bullet")
         page = (self.folder / "bar.html").read_text()
@@ -129,6 +140,21 @@ class PrepareBadInput(ProgramTest):
     def test_a_place_that_cannot_be_written(self):
         self.write("bar.toml", BAR)
         self.refuse("prepare", "bar.toml", "-o", "nowhere/bar.lithe", "--rank", "4", says=["nowhere"])
+
+    def test_a_full_disk(self):
+        if not pathlib.Path("/dev/full").exists():
+            self.skipTest("no /dev/full here")
+        self.write("bar.toml", BAR)
+        (self.folder / "full.lithe").symlink_to("/dev/full")
+        done = self.run_program("prepare", "bar.toml", "-o", "full.lithe", "--rank", "4", "--poses", "20")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("full.lithe", done.stderr)
+        self.assertEqual(list(self.files()), ["bar.toml"])
+
+    def test_snapshots_of_another_mesh(self):
+        self.write("bar.toml", BAR)
+        self.write("cube.obj", CUBE)
+        self.refuse("prepare", "bar.toml", "-o", "bar.lithe", "--rank", "4", "--snapshots", "cube.obj", says=["cube.obj"])
 
     def test_pins_that_move(self):
         moving = BAR + "motion = [{time = 0}, {time = 1, translation = [0, 1, 0]}]\n"

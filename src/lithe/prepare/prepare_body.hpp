@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,13 +32,21 @@ BodyParts prepare_parts(const Scene& scene, const SceneBody& body, Progress& pro
 std::unique_ptr<FullBody> prepare_full_body(const Scene& scene, const SceneBody& body, Progress& progress,
                                             std::vector<std::string>& notes);
 
+/// What bodies of one model share.
+struct LoadedModel {
+    std::shared_ptr<const ReducedBodyModel> model;
+    std::shared_ptr<const PreparedVolume> volume;
+};
+/// Models by their files: each is read once.
+using ModelCache = std::map<std::filesystem::path, LoadedModel>;
+
 /// A body in few coordinates, its model read or made, and what full space needs to do the same.
 struct ReducedParts {
     std::unique_ptr<ReducedBody> body;
     BodyVolume volume;
 };
-ReducedParts prepare_reduced_body(const Scene& scene, const SceneBody& body, Progress& progress,
-                                  std::vector<std::string>& notes);
+ReducedParts prepare_reduced_body(const Scene& scene, const SceneBody& body, ModelCache& models,
+                                  Progress& progress, std::vector<std::string>& notes);
 
 /// `reach` [m] is half the side of the square that is drawn for a plane.
 std::unique_ptr<ObstacleBody> prepare_obstacle(const SceneObstacle& obstacle, double reach,

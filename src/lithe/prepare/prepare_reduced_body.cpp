@@ -7,25 +7,31 @@
 namespace lithe {
 namespace {
 
-struct Loaded {
-    std::shared_ptr<const PreparedModel> model;
-    std::shared_ptr<const PreparedVolume> volume; ///< as the model has it
-    RigidPose placement;                          ///< of the model in the world
+struct Loaded : LoadedModel {
+    RigidPose placement; ///< of the model in the world
+
+    const PreparedModel& prepared() const { return *model->prepared; }
 };
 
-Loaded load_model(const Scene& scene, const SceneBody& body, Progress& progress,
+LoadedModel shared(PreparedModel model, PreparedVolume volume)
+{
+    return {std::make_shared<const ReducedBodyModel>(std::make_shared<const PreparedModel>(std::move(model))),
+            std::make_shared<const PreparedVolume>(std::move(volume))};
+}
+
+Loaded load_model(const Scene& scene, const SceneBody& body, ModelCache& models, Progress& progress,
                   std::vector<std::string>& notes)
 {
-    if (body.model)
-        return at_place(body.source.place, [&] {
-            return Loaded{std::make_shared<const PreparedModel>(read_model(*body.model)),
-                          std::make_shared<const PreparedVolume>(read_volume(*body.model)), body.placement};
-        });
+    if (body.model) {
+        LoadedModel& known = models[*body.model];
+        if (!known.model)
+            known = at_place(body.source.place,
+                             [&] { return shared(read_model(*body.model), read_volume(*body.model)); });
+        return {known, body.placement};
+    }
     Reduction made = prepare_model(scene, body, progress).reduction; // placed before it was reduced
     notes.insert(notes.end(), made.notes.begin(), made.notes.end());
-    return {std::make_shared<const PreparedModel>(std::move(made.model)),
-            std::make_shared<const PreparedVolume>(std::move(made.volume)),
-            {}};
+    return {shared(std::move(made.model), std::move(made.volume)), {}};
 }
 
 /// The nodes where they are in the world at the start.
@@ -41,7 +47,7 @@ VecX reduced_force(const Loaded& loaded, const ForceLoad& load, const std::vecto
 {
     const Vec3 share =
         loaded.placement.rotation.conjugate() * load.force / static_cast<double>(vertices.size());
-    VecX out = VecX::Zero(loaded.model->rank());
+    VecX out = VecX::Zero(loaded.prepared().rank());
     for (const int v : vertices)
         out += loaded.volume->U.middleRows<3>(3 * static_cast<Index>(v)).transpose() * share;
     return out;
@@ -77,23 +83,23 @@ void set_loads(std::vector<TimedLoad> loads, const Loaded& loaded, ReducedBodyOp
 /// The q-velocity nearest to v + w x (x - c):  U^T M of it.
 VecX start_velocity(const SceneBody& body, const Loaded& loaded)
 {
-    const MassIntegrals& integrals = loaded.model->integrals;
+    const MassIntegrals& integrals = loaded.prepared().integrals;
     const Quat to_frame = loaded.placement.rotation.conjugate();
     const Vec3 w = to_frame * body.angular_velocity;
     const Vec3 v = to_frame * body.velocity - w.cross(integrals.centre);
     const VecX momentum = integrals.linear.transpose() * v + integrals.angular.transpose() * w;
-    return loaded.model->reduced.M.llt().solve(momentum);
+    return loaded.prepared().reduced.M.llt().solve(momentum);
 }
 
 } // namespace
 
-ReducedParts prepare_reduced_body(const Scene& scene, const SceneBody& body, Progress& progress,
-                                  std::vector<std::string>& notes)
+ReducedParts prepare_reduced_body(const Scene& scene, const SceneBody& body, ModelCache& models,
+                                  Progress& progress, std::vector<std::string>& notes)
 {
-    const Loaded loaded = load_model(scene, body, progress, notes);
-    notes.push_back(fmt::format("{}: {} coordinates instead of {}", body.name, loaded.model->rank(),
+    const Loaded loaded = load_model(scene, body, models, progress, notes);
+    notes.push_back(fmt::format("{}: {} coordinates instead of {}", body.name, loaded.prepared().rank(),
                                 3 * loaded.volume->mesh.vertex_count()));
-    if (!loaded.model->pinned)
+    if (!loaded.prepared().pinned)
         notes.push_back(fmt::format("{}: has no pins; it deforms, but stays where it is placed", body.name));
     ReducedBodyOptions options{.name = body.name,
                                .color = body.color,

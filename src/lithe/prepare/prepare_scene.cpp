@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "lithe/core/hash.hpp"
 #include "lithe/prepare/prepare_body.hpp"
 
 namespace lithe {
@@ -16,6 +17,11 @@ double plane_reach(const std::vector<std::unique_ptr<Body>>& bodies)
     for (const auto& body : bodies) box.extend(body->swept_bounds());
     return box.isEmpty() ? 1.0
                          : 1.5 * (box.diagonal().norm() + Vec3(box.center()[0], 0.0, box.center()[2]).norm());
+}
+
+std::uint64_t mixed(std::uint64_t a, std::uint64_t b)
+{
+    return hash_bytes(fmt::format("{:016x}{:016x}", a, b));
 }
 
 /// How much of a body is inside of an obstacle at the start.
@@ -55,11 +61,12 @@ void require_apart(const SceneBody& body, const Body& made, const SceneObstacle&
                                     body.name, obstacle.name, found.depth));
 }
 
-std::unique_ptr<Body> prepare_body(const Scene& scene, const SceneBody& body, Progress& progress,
-                                   PreparedScene& out)
+std::unique_ptr<Body> prepare_body(const Scene& scene, const SceneBody& body, ModelCache& models,
+                                   Progress& progress, PreparedScene& out)
 {
     if (!body.model && !body.reduction) return prepare_full_body(scene, body, progress, out.notes);
-    ReducedParts parts = prepare_reduced_body(scene, body, progress, out.notes);
+    ReducedParts parts = prepare_reduced_body(scene, body, models, progress, out.notes);
+    out.inputs = mixed(out.inputs, parts.body->model().prepared->record.inputs);
     out.volumes.push_back(std::move(parts.volume));
     return std::move(parts.body);
 }
@@ -83,7 +90,9 @@ PreparedScene prepare_scene(const Scene& scene, Progress& progress)
                       .volumes = {},
                       .notes = {}};
     std::vector<std::unique_ptr<Body>> bodies;
-    for (const SceneBody& body : scene.bodies) bodies.push_back(prepare_body(scene, body, progress, out));
+    ModelCache models;
+    for (const SceneBody& body : scene.bodies)
+        bodies.push_back(prepare_body(scene, body, models, progress, out));
     if (bodies.size() > 1)
         out.notes.push_back(
             "soft bodies feel obstacles and, where asked, themselves, but not yet each other");
@@ -95,7 +104,7 @@ PreparedScene prepare_scene(const Scene& scene, Progress& progress)
         out.world.add(std::move(solid));
     }
     for (auto& body : bodies) out.world.add(std::move(body));
-    out.inputs = scene.text_hash ^ out.world.state_hash();
+    out.inputs = mixed(out.inputs, scene.text_hash ^ out.world.state_hash());
     return out;
 }
 

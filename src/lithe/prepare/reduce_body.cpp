@@ -1,6 +1,7 @@
 #include "lithe/prepare/reduce_body.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -49,10 +50,12 @@ ElasticChoice elastic_choice(const SceneReduction& options, const std::vector<Re
     return ElasticChoice::Cubature;
 }
 
-/// How many modes are differentiated for a basis of that rank: their pairs are several times as many as are kept.
+/// How many modes are differentiated for a basis of that rank: their pairs are at least twice as many as are kept.
 Index mode_count(const RestSystem& system, Index rank)
 {
-    return std::min(system.elastic_freedoms(), std::clamp<Index>((2 * rank + 2) / 3, 4, 24));
+    const auto for_pairs = static_cast<Index>(std::ceil(std::sqrt(4.0 * static_cast<double>(rank))));
+    return std::min(system.elastic_freedoms(),
+                    std::max(for_pairs, std::clamp<Index>((2 * rank + 2) / 3, 4, 24)));
 }
 
 /// What all parts of a reduction look at.
@@ -106,7 +109,9 @@ Basis shape_basis(const Job& job)
 
 Basis first_columns(Basis basis, Index count)
 {
-    if (basis.rank() > count) basis.U = MatX(basis.U.leftCols(count));
+    if (basis.rank() <= count) return basis;
+    basis.U = MatX(basis.U.leftCols(count));
+    basis.provenance = fmt::format("the first {} of {}", count, basis.provenance);
     return basis;
 }
 
