@@ -144,8 +144,7 @@ TEST(PreparedModel, RefusesWhatIsNoModelOrDoesNotFitTogether)
     ArchiveWriter other;
     other.write("something", 1.0);
     other.save(file);
-    EXPECT_NE(message_of([&] { (void)read_model(file); }).find("no prepared model"),
-              std::string::npos);
+    EXPECT_NE(message_of([&] { (void)read_model(file); }).find("no prepared model"), std::string::npos);
 
     Prepared prepared = corotational_bar();
     prepared.model.shown.rest.triangles(0, 0) = 1000;

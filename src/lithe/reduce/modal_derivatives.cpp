@@ -43,12 +43,12 @@ MatX stiffness_change(const FemModel& model, const MatX& u, const TallRef& V, Sp
     return stiffness_product(K, V) / (2.0 * step);
 }
 
-/// The coordinate at which a mode moves some vertex by half of the body's size.
+/// The coordinate at which a mode moves some vertex by 0.3 of the body's size.
 double large_amplitude(const FemModel& model, const MatX& mode)
 {
     const double size = bounds(model.rest).diagonal().norm();
     const Eigen::Map<const Points> u(mode.data(), 3, model.vertex_count());
-    return 0.5 * size / std::sqrt(u.colwise().squaredNorm().maxCoeff());
+    return 0.3 * size / std::sqrt(u.colwise().squaredNorm().maxCoeff());
 }
 
 } // namespace

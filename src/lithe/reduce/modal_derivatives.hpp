@@ -28,7 +28,7 @@ MatX gravity_responses(RestSystem& system);
 /// large motion, mode i by a_i phi_i with a_i = a lambda_0/lambda_i, gravity by a, derivatives by a_i a_j Phi_ij (half of
 /// it where i = j): the terms of the body's static answer up to second order.
 /// Differs from [BJ05]: there a = 1 whatever the units, so that a body in centimetres gets another basis than the same in
-/// metres; here the first mode moves some vertex by half of the body's size. And a body that hangs must sag right.
+/// metres; here the first mode moves some vertex by 0.3 of the body's size. And a body that hangs must sag right.
 PrincipalBasis modal_derivative_basis(RestSystem& system, const Modes& modes, const Truncation& truncation,
                                       Progress& progress);
 
