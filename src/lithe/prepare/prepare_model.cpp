@@ -34,12 +34,12 @@ std::string describe(const SceneBody& body, const BodyParts& parts, const SceneR
     for (const LedVertices& pin : parts.model.pins) pinned += pin.vertices.size();
     return fmt::format("{} tets, scale {:.6g}, {} up; {}; {} mass; damping {:.6g} {:.6g}; {} vertices "
                        "pinned; rank {}; tolerance "
-                       "{:.6g}; {} poses; seed {}; {} contact modes",
+                       "{:.6g}; poses {}; seed {}; {} contact modes",
                        parts.model.shown.volume.tet_count(), body.source.read.scale,
                        body.source.read.up == UpAxis::Z ? 'z' : 'y', fmt::join(materials, ", "),
                        fem.mass_kind == MassKind::Lumped ? "lumped" : "consistent", fem.damping.mass,
                        fem.damping.stiffness, pinned, options.rank ? std::to_string(*options.rank) : "auto",
-                       options.tolerance, options.poses ? std::to_string(*options.poses) : "enough",
+                       options.tolerance, options.poses ? std::to_string(*options.poses) : "by rank",
                        options.seed, options.contact_modes);
 }
 

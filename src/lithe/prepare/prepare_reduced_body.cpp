@@ -100,7 +100,9 @@ ReducedParts prepare_reduced_body(const Scene& scene, const SceneBody& body, Mod
     notes.push_back(fmt::format("{}: {} coordinates instead of {}", body.name, loaded.prepared().rank(),
                                 3 * loaded.volume->mesh.vertex_count()));
     if (!loaded.prepared().pinned)
-        notes.push_back(fmt::format("{}: has no pins; it deforms, but stays where it is placed", body.name));
+        notes.push_back(fmt::format(
+            "{}: has no pins; it deforms, but stays where it is placed (in full space it would move)",
+            body.name));
     ReducedBodyOptions options{.name = body.name,
                                .color = body.color,
                                .placement = loaded.placement,
