@@ -104,6 +104,10 @@ class PrepareBadInput(ProgramTest):
         self.write("bar.toml", BAR)
         self.refuse("prepare", "bar.toml", "-o", "bar.lithe", "--rank", "5000", says=["ask for fewer"])
 
+    def test_more_contact_modes_than_coordinates(self):
+        self.write("bar.toml", BAR)
+        self.refuse("prepare", "bar.toml", "-o", "bar.lithe", "--rank", "6", "--contact-modes", "2", says=["higher rank"])
+
     def test_everything_pinned(self):
         self.write("cube.obj", CUBE)
         self.refuse("prepare", "cube.obj", "-o", "c.lithe", "--tets", "200", "--pin", "box:-9,-9,-9,9,9,9", says=["pinned"])

@@ -200,7 +200,7 @@ std::vector<KeyCase> reduce_cases()
          "polynomial"},
         {"body.reduce.rule", reduced(few + "rule = \"@\""), "omp", "importance"},
         {"body.reduce.poses", reduced("[body.reduce]\nrank = 6\nposes = @"), "40", "60"},
-        {"body.reduce.contact_modes", reduced(few + "contact_modes = @"), "0", "3"},
+        {"body.reduce.contact_modes", reduced(few + "contact_modes = @"), "0", "1"},
         {"body.reduce.seed", reduced(few + "seed = @"), "1", "2"},
     };
 }

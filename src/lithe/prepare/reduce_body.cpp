@@ -35,6 +35,16 @@ void require_rank(const RestSystem& system, Index rank)
             rank, system.pinned_vertices().size(), system.model().vertex_count(), system.elastic_freedoms()));
 }
 
+/// Contact modes come first and must leave room for the others.
+void require_room(const SceneReduction& options)
+{
+    if (options.rank && 3 * options.contact_modes >= *options.rank)
+        throw InputError(
+            fmt::format("{} patches for contact take {} coordinates and leave none of {} for the rest; ask "
+                        "for fewer, or for a higher rank",
+                        options.contact_modes, 3 * options.contact_modes, *options.rank));
+}
+
 bool all_of_kind(const std::vector<RegionParameters>& materials, MaterialKind kind)
 {
     return std::ranges::all_of(materials, [&](const RegionParameters& m) { return m.material.kind == kind; });
@@ -182,6 +192,7 @@ Basis reduced_basis(const Job& job)
     RestSystem system(job.fem(), job.out.volume.pins);
     require_one_piece(system);
     if (job.options.rank) require_rank(system, *job.options.rank);
+    require_room(job.options);
     Basis wide = [&] {
         const auto time = job.out.times.measure("basis");
         return make_basis(job, system, widest_rank(job, system));
