@@ -35,15 +35,10 @@ struct Body {
         Progress progress;
         return choose_rank(model, basis, references, tolerance, progress);
     }
-    double error_at(Index rank) const // by trying every tolerance until this rank was tried
+    double error_at(Index rank) const
     {
-        for (double tolerance = 1.0; tolerance > 1e-6; tolerance *= 0.7) {
-            const RankChoice choice = choose(tolerance);
-            const auto found = std::ranges::find(choice.ranks, rank);
-            if (found != choice.ranks.end())
-                return choice.errors[static_cast<std::size_t>(found - choice.ranks.begin())];
-        }
-        return -1.0;
+        Progress progress;
+        return rank_errors(model, basis, references, {rank}, progress).front();
     }
 };
 

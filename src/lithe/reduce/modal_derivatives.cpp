@@ -1,6 +1,7 @@
 #include "lithe/reduce/modal_derivatives.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "lithe/core/error.hpp"
@@ -49,6 +50,14 @@ double large_amplitude(const FemModel& model, const MatX& mode)
     const double size = bounds(model.rest).diagonal().norm();
     const Eigen::Map<const Points> u(mode.data(), 3, model.vertex_count());
     return 0.3 * size / std::sqrt(u.colwise().squaredNorm().maxCoeff());
+}
+
+/// The span of the columns, then what the basis adds to it; as many columns as the basis had.
+void put_first(const FemModel& model, const MatX& columns, Basis& basis)
+{
+    const Index rank = basis.rank();
+    basis = join(model, std::array{Basis{.U = columns}, basis});
+    if (basis.rank() > rank) basis.U = MatX(basis.U.leftCols(rank));
 }
 
 } // namespace
@@ -116,6 +125,7 @@ PrincipalBasis modal_derivative_basis(RestSystem& system, const Modes& modes, co
                 (i == j ? 0.5 : 1.0) * reach[i] * reach[j] * derivatives.Phi.col(column);
         }
     PrincipalBasis out = principal_basis(model, columns, truncation);
+    if (g > 0) put_first(model, gravity, out.basis);
     out.basis.kind = BasisKind::ModalDerivatives;
     out.basis.provenance = std::to_string(out.basis.rank()) + " directions of " +
                            std::to_string(modes.basis.rank()) + " linear modes, " + std::to_string(g) +

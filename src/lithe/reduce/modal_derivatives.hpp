@@ -24,8 +24,8 @@ ModalDerivatives modal_derivatives(RestSystem& system, const MatX& modes, Progre
 /// nothing holds does not deform under its weight and has none.
 MatX gravity_responses(RestSystem& system);
 
-/// Modes, responses to gravity and the derivatives of both as one basis: the principal directions of what they show in a
-/// large motion, mode i by a_i phi_i with a_i = a lambda_0/lambda_i, gravity by a, derivatives by a_i a_j Phi_ij (half of
+/// Modes, responses to gravity and the derivatives of both as one basis: first the responses to gravity as they are, then
+/// the principal directions of what all of them show in a large motion, mode i by a_i phi_i with a_i = a lambda_0/lambda_i, gravity by a, derivatives by a_i a_j Phi_ij (half of
 /// it where i = j): the terms of the body's static answer up to second order.
 /// Differs from [BJ05]: there a = 1 whatever the units, so that a body in centimetres gets another basis than the same in
 /// metres; here the first mode moves some vertex by 0.3 of the body's size. And a body that hangs must sag right.
