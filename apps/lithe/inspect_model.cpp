@@ -1,13 +1,12 @@
 #include "inspect_model.hpp"
 
-#include <cmath>
 #include <filesystem>
-#include <numbers>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "lithe/prepare/prepare_model.hpp"
+#include "lithe/reduce/modes.hpp"
 
 namespace lithe::cli {
 namespace {
@@ -26,14 +25,6 @@ Json json_of(const VecX& values)
     return std::vector<double>(values.begin(), values.end());
 }
 
-std::vector<double> frequencies(const ReductionRecord& record)
-{
-    std::vector<double> out;
-    for (const double lambda : record.eigenvalues)
-        out.push_back(std::sqrt(std::max(lambda, 0.0)) / (2.0 * std::numbers::pi));
-    return out;
-}
-
 Json materials_json(const std::vector<RegionParameters>& materials)
 {
     Json out = Json::array();
@@ -49,9 +40,10 @@ Json materials_json(const std::vector<RegionParameters>& materials)
 /// Smallest and largest Hz, of the modes that the basis was made from.
 std::string frequency_range(const ReductionRecord& record)
 {
-    const std::vector<double> hz = frequencies(record);
-    return hz.empty() ? "no modes"
-                      : fmt::format("{} modes from {:.4g} to {:.4g} Hz", hz.size(), hz.front(), hz.back());
+    const VecX hz = frequencies(record.eigenvalues);
+    return hz.size() == 0
+               ? "no modes"
+               : fmt::format("{} modes from {:.4g} to {:.4g} Hz", hz.size(), hz[0], hz[hz.size() - 1]);
 }
 
 const char* freshness_text(Freshness freshness)
@@ -97,6 +89,13 @@ void print_errors(const PreparedModel& model)
 
 } // namespace
 
+std::string elasticity_text(const PreparedModel& model, const PreparedVolume& volume)
+{
+    const std::string name = elastic_name(model.reduced.elastic);
+    if (volume.cubature.size() == 0) return name;
+    return fmt::format("{} at {} of {} tets", name, volume.cubature.size(), volume.mesh.tet_count());
+}
+
 void print_model(const std::string& file, const PreparedModel& model, const PreparedVolume& volume)
 {
     const Vec3 size = bounds(volume.mesh.vertices).sizes();
@@ -113,10 +112,7 @@ void print_model(const std::string& file, const PreparedModel& model, const Prep
         model.pinned ? fmt::format("{} vertices pinned", volume.pins.size()) : "by its frame only (no pins)");
     row("basis", "{}", model.record.basis);
     row("spectrum", "{}", frequency_range(model.record));
-    row("elasticity", "{}{}", elastic_name(model.reduced.elastic),
-        volume.cubature.size() > 0
-            ? fmt::format(" at {} of {} tets", volume.cubature.size(), volume.mesh.tet_count())
-            : "");
+    row("elasticity", "{}", elasticity_text(model, volume));
     print_errors(model);
     std::error_code ignored;
     row("file", "{:.1f} MB", static_cast<double>(std::filesystem::file_size(file, ignored)) / 1e6);
@@ -145,7 +141,7 @@ std::string model_json(const std::string& file, const PreparedModel& model, cons
         {"pinned_vertices", volume.pins.size()},
         {"materials", materials_json(model.materials)},
         {"basis", record.basis},
-        {"frequencies", frequencies(record)},
+        {"frequencies", json_of(frequencies(record.eigenvalues))},
         {"singular_values", json_of(record.singular_values)},
         {"elastic", elastic_name(model.reduced.elastic)},
         {"points", volume.cubature.size()},
@@ -164,8 +160,7 @@ std::string model_json(const std::string& file, const PreparedModel& model, cons
 
 void inspect_model(const std::string& file, ReportStyle style)
 {
-    const PreparedModel model = read_model(file);
-    const PreparedVolume volume = read_volume(file);
+    const auto [model, volume] = read_model_file(file);
     if (style == ReportStyle::Json)
         fmt::print("{}\n", model_json(file, model, volume));
     else

@@ -8,6 +8,9 @@
 
 namespace lithe::cli {
 
+/// "cubature at 181 of 74040 tets"
+std::string elasticity_text(const PreparedModel& model, const PreparedVolume& volume);
+
 /// What is in a prepared model, for people.
 void print_model(const std::string& file, const PreparedModel& model, const PreparedVolume& volume);
 /// The same as JSON; with the times of its making where there are some.

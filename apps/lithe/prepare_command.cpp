@@ -2,7 +2,6 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
-#include <limits>
 
 #include <nlohmann/json.hpp>
 
@@ -57,25 +56,12 @@ std::vector<double> numbers_of(const std::string& text, const std::string& selec
     return out;
 }
 
-/// All that lies at one side of a box, so far in; tets may reach out of the surface that they fill.
-Selector side_selector(const Box3& box, int axis, bool at_low, double share)
-{
-    BoxSelector out{Vec3::Constant(-std::numeric_limits<double>::infinity()),
-                    Vec3::Constant(std::numeric_limits<double>::infinity())};
-    const double cut = share * box.sizes()[axis];
-    if (at_low)
-        out.high[axis] = box.min()[axis] + cut;
-    else
-        out.low[axis] = box.max()[axis] - cut;
-    return out;
-}
-
 constexpr const char* selector_help = "give box:x0,y0,z0,x1,y1,z1, sphere:x,y,z,radius, vertices:i,j,..., or "
                                       "a side with the share of the size that is "
                                       "held: left:0.05, right, bottom, top, back, front";
 
 /// "box:...", "sphere:...", "vertices:...", "bottom:0.1".
-Selector parse_selector(const std::string& text, const Box3& box)
+Selector parse_selector(const std::string& text)
 {
     const auto colon = text.find(':');
     const std::string kind = text.substr(0, colon);
@@ -90,7 +76,8 @@ Selector parse_selector(const std::string& text, const Box3& box)
     if (side == sides.end() || n.size() > 1 || !(share > 0.0 && share < 1.0))
         throw InputError(fmt::format("--pin {}: {}", text, selector_help));
     const auto number = static_cast<int>(side - sides.begin());
-    return side_selector(box, number / 2, number % 2 == 0, share);
+    return SideSelector{number / 2, number % 2 == 0 ? SideSelector::End::Low : SideSelector::End::High,
+                        share};
 }
 
 // ---- the scene that is meant
@@ -115,7 +102,7 @@ void set_material(const Options& options, SceneMaterial& material)
 
 SceneReduction reduction_of(const Options& options, const SceneBody& body)
 {
-    SceneReduction out = body.reduction.value_or(SceneReduction{.rank = 30});
+    SceneReduction out = body.reduction.value_or(SceneReduction());
     if (options.rank) out.rank = options.rank;
     if (options.automatic) out.rank.reset();
     set(options.tolerance, out.tolerance);
@@ -127,23 +114,14 @@ SceneReduction reduction_of(const Options& options, const SceneBody& body)
     return out;
 }
 
-/// Where pins of the command line are looked up: around the surface as it is read.
-Box3 source_bounds(const Options& options)
-{
-    return bounds(read_surface(options.input, options.read).vertices);
-}
-
 Scene mesh_scene(const Options& options)
 {
     Scene scene = model_scene({.from = fs::path(options.input), .read = options.read, .place = {}});
     SceneBody& body = scene.bodies.front();
     body.tets = options.tets;
     body.cell = options.cell;
-    if (!options.pins.empty()) {
-        const Box3 box = source_bounds(options);
-        for (const std::string& pin : options.pins)
-            body.pins.push_back({.where = parse_selector(pin, box), .place = {}});
-    }
+    for (const std::string& pin : options.pins)
+        body.pins.push_back({.where = parse_selector(pin), .place = {}});
     return scene;
 }
 
@@ -178,10 +156,16 @@ void prepare_body_settings(const Options& options, SceneBody& body)
     body.reduction = reduction_of(options, body);
 }
 
-/// What the command line adds to the training of the scene.
+/// What the command line adds to the training of the scene. No option stays without effect.
 void set_training(const Options& options, Scene& scene)
 {
-    if (!options.runs && !options.jitter && options.snapshots.empty() && options.shapes.empty()) return;
+    const bool adds = options.runs || !options.snapshots.empty() || !options.shapes.empty();
+    if (!adds && !scene.training) {
+        if (options.jitter || options.cache)
+            throw InputError(
+                "--jitter and --cache are for training runs; give --runs, or a scene with [training]");
+        return;
+    }
     if (!scene.training) scene.training = SceneTraining{.runs = 0, .frames = 30};
     SceneTraining& training = *scene.training;
     set(options.runs, training.runs);
@@ -189,8 +173,10 @@ void set_training(const Options& options, Scene& scene)
     training.snapshots.insert(training.snapshots.end(), options.snapshots.begin(), options.snapshots.end());
     training.shapes.insert(training.shapes.end(), options.shapes.begin(), options.shapes.end());
     const fs::path output(options.output);
-    training.cache = options.cache ? fs::path(*options.cache)
-                                   : output.parent_path() / (output.stem().string() + "_training");
+    if (options.cache)
+        training.cache = *options.cache;
+    else if (scene.file.empty())
+        training.cache = output.parent_path() / (output.stem().string() + "_training");
 }
 
 // ---- the command
@@ -220,8 +206,7 @@ void run_prepare(const Options& options, Session& session)
     prepare_body_settings(options, body);
     set_training(options, scene);
     require_writable(options);
-    const PreparedReduction prepared = prepare_model(scene, body, session.progress());
-    const Reduction& reduction = prepared.reduction;
+    const Reduction reduction = prepare_model(scene, body, session.progress());
     write_model(options.output, reduction.model, reduction.volume);
     if (options.report) write_prepare_report(*options.report, options.output, reduction, session.progress());
     if (options.bullet) write_bullet(*options.bullet, reduction, session.progress());
@@ -234,6 +219,13 @@ void run_prepare(const Options& options, Session& session)
     print_times(reduction, session);
     if (options.report) session.say("wrote {}\n", *options.report);
     if (options.bullet) session.say("wrote {} for Bullet\n", *options.bullet);
+}
+
+/// Takes the names of the choices.
+template <class T, std::size_t n>
+CLI::CheckedTransformer one_of(const Choices<T, n>& choices)
+{
+    return CLI::CheckedTransformer(std::map<std::string, T>(choices.begin(), choices.end()));
 }
 
 } // namespace
@@ -268,21 +260,21 @@ void add_prepare_command(CLI::App& app, Session& session)
         ->add_option("--damping", options->damping, "Rayleigh's two numbers: of mass [1/s] and stiffness [s]")
         ->expected(2)
         ->check(CLI::NonNegativeNumber);
-    command->add_option("--mass", options->mass, "consistent or lumped")
-        ->transform(CLI::CheckedTransformer(std::map<std::string, MassKind>{
-            {"consistent", MassKind::Consistent}, {"lumped", MassKind::Lumped}}));
+    command->add_option("--mass", options->mass, "consistent or lumped")->transform(one_of(mass_kinds));
     command->add_option("--elastic", options->elastic, "automatic, linear, polynomial (of stvk) or cubature")
-        ->transform(CLI::CheckedTransformer(
-            std::map<std::string, ElasticChoice>{{"automatic", ElasticChoice::Automatic},
-                                                 {"linear", ElasticChoice::Linear},
-                                                 {"polynomial", ElasticChoice::Polynomial},
-                                                 {"cubature", ElasticChoice::Cubature}}));
+        ->transform(one_of(elastic_choices));
+    command
+        ->add_option("--rule", options->rule,
+                     "how cubature points are chosen: omp, greedy, importance or htp")
+        ->transform(one_of(cubature_rules));
     command
         ->add_option("--poses", options->poses,
                      "for the cubature; a quarter of them is held out (default: 200, or 8 per coordinate)")
         ->check(CLI::Range(Index{8}, Index{100'000}));
-    command->add_option("--contact-modes", options->contact_modes,
-                        "patches of the surface that get their own responses");
+    command
+        ->add_option("--contact-modes", options->contact_modes,
+                     "patches of the surface that get their own responses")
+        ->check(CLI::Range(Index{0}, Index{10'000}));
     command->add_option("--seed", options->seed, "of everything that is drawn at random (default: 1)");
     command->add_option("--pin", options->pins,
                         std::string("what is held still; may be repeated: ") + selector_help);

@@ -1,7 +1,6 @@
 #include "prepare_output.hpp"
 
-#include <cmath>
-#include <numbers>
+#include "inspect_model.hpp"
 
 #include <fmt/format.h>
 
@@ -27,13 +26,6 @@ std::string megabytes(double bytes)
     return fmt::format("{:.3g} MB", bytes / 1e6);
 }
 
-std::string elasticity(const PreparedModel& model, const PreparedVolume& volume)
-{
-    if (std::holds_alternative<LinearElastic>(model.reduced.elastic)) return "linear";
-    if (std::holds_alternative<StvkPolynomial>(model.reduced.elastic)) return "exact polynomial";
-    return fmt::format("cubature at {} of {} tets", volume.cubature.size(), volume.mesh.tet_count());
-}
-
 std::vector<ReportFact> facts_of(const PreparedModel& model, const PreparedVolume& volume,
                                  const fs::path& file)
 {
@@ -47,7 +39,7 @@ std::vector<ReportFact> facts_of(const PreparedModel& model, const PreparedVolum
         {"mass", fmt::format("{:.4g} kg", model.integrals.mass)},
         {"held", model.pinned ? fmt::format("{} vertices pinned", volume.pins.size()) : "free"},
         {"coordinates", fmt::format("{} instead of {}", model.rank(), 3 * volume.mesh.vertex_count())},
-        {"elasticity", elasticity(model, volume)}};
+        {"elasticity", elasticity_text(model, volume)}};
     if (record.held_out_poses > 0) {
         facts.push_back({"error, held out", fmt::format("{} ({} poses)", percent(record.held_out_error),
                                                         record.held_out_poses)});
@@ -91,7 +83,7 @@ void set_shapes(const PreparedModel& model, ModelReport& report)
 
 void set_curves(const ReductionRecord& record, ModelReport& report)
 {
-    report.frequencies = record.eigenvalues.cwiseMax(0.0).cwiseSqrt() / (2.0 * std::numbers::pi);
+    report.frequencies = frequencies(record.eigenvalues);
     report.singular_values = record.singular_values;
     report.tolerance = record.tolerance;
     report.point_counts.assign(record.point_counts.begin(), record.point_counts.end());
@@ -110,7 +102,7 @@ void write_prepare_report(const fs::path& page, const fs::path& model_file, cons
     const PreparedModel& model = reduction.model;
     ModelReport report{.title = model.name};
     report.summary = fmt::format("A reduced model: {} coordinates, {}.", model.rank(),
-                                 elasticity(model, reduction.volume));
+                                 elasticity_text(model, reduction.volume));
     report.facts = facts_of(model, reduction.volume, model_file);
     report.rank = model.rank();
     set_curves(model.record, report);
@@ -124,10 +116,8 @@ void write_prepare_report(const fs::path& page, const fs::path& model_file, cons
 
 void write_bullet(const fs::path& folder, const Reduction& reduction, Progress& progress)
 {
-    std::vector<RegionMaterial> materials;
-    for (const RegionParameters& region : reduction.model.materials)
-        materials.push_back({region.label, make_material(region.material), region.density});
-    const FemModel model = make_fem_model(reduction.volume.mesh, materials, {.mass = MassKind::Lumped});
+    const FemModel model = make_fem_model(reduction.volume.mesh, region_materials(reduction.model.materials),
+                                          {.mass = MassKind::Lumped});
     RestSystem system(model);
     const Modes modes = linear_modes(system, {.count = reduction.model.rank()}, progress);
     write_bullet_files(folder, make_bullet_model(reduction.volume.mesh, model, modes));

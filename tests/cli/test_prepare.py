@@ -80,6 +80,12 @@ class Prepare(ProgramTest):
         self.assertLess(summary["relative_error"]["max"], 0.2)
         self.assertGreater(summary["speed_ratio"], 1.0)
 
+    def test_the_rule_is_part_of_what_a_model_was_made_from(self):
+        self.prepare("--rank", "8")
+        by_default = self.inspected()["settings"]
+        self.prepare("--rank", "8", "--rule", "greedy")
+        self.assertNotEqual(self.inspected()["settings"], by_default)
+
     def test_training_from_the_command_line_is_kept_and_helps(self):
         said = self.prepare("--rank", "4", "--runs", "3", "--cache", "runs")
         kept = {name for name in self.files() if name.startswith("runs/")}
@@ -107,6 +113,11 @@ class PrepareBadInput(ProgramTest):
     def test_more_contact_modes_than_coordinates(self):
         self.write("bar.toml", BAR)
         self.refuse("prepare", "bar.toml", "-o", "bar.lithe", "--rank", "6", "--contact-modes", "2", says=["higher rank"])
+
+    def test_training_options_without_training(self):
+        self.write("bar.toml", BAR)
+        for option in (("--jitter", "0.1"), ("--cache", "runs")):
+            self.refuse("prepare", "bar.toml", "-o", "bar.lithe", *option, says=["give --runs, or a scene with [training]"])
 
     def test_everything_pinned(self):
         self.write("cube.obj", CUBE)

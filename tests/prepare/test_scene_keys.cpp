@@ -328,7 +328,7 @@ protected:
         const Scene scene = parse_scene(
             reduced(fmt::format("material = {{young = {}}}\n[body.reduce]\nrank = 4\nposes = 20", young)),
             "block.toml");
-        const Reduction made = prepare_model(scene, scene.bodies.front(), progress).reduction;
+        const Reduction made = prepare_model(scene, scene.bodies.front(), progress);
         write_model(folder_ / file, made.model, made.volume);
     }
 

@@ -244,8 +244,8 @@ TEST_F(Training, ShapesAndSnapshotsAreInTheBasis)
     write_tet_mesh(folder_ / "wavy.mesh", mesh); // what no soft mode is
     const Made made = make(text + "[training]\nruns = 2\nframes = 4\nevery = 4\nshapes = [\"wavy.mesh\"]\n");
     Progress progress;
-    const PreparedReduction prepared = prepare_model(made.scene, made.scene.bodies[0], progress);
-    const Basis basis{.U = prepared.reduction.volume.U, .mass_orthonormal = true};
+    const Reduction reduction = prepare_model(made.scene, made.scene.bodies[0], progress);
+    const Basis basis{.U = reduction.volume.U, .mass_orthonormal = true};
     const auto outside = [&](const MatX& u) {
         return (u - basis.U * project(made.parts.model.fem, basis, u)).norm() / u.norm();
     };
@@ -253,7 +253,7 @@ TEST_F(Training, ShapesAndSnapshotsAreInTheBasis)
     EXPECT_LT(outside(read(made, "wavy.mesh")), 1e-9);
     EXPECT_LT(outside(train(made, progress).snapshots), 2e-3); // all but a millionth of the energy
     const Made plain = make(text);
-    const MatX U = prepare_model(plain.scene, plain.scene.bodies[0], progress).reduction.volume.U;
+    const MatX U = prepare_model(plain.scene, plain.scene.bodies[0], progress).volume.U;
     const Basis modal{.U = U, .mass_orthonormal = true};
     const MatX wavy = read(made, "wavy.mesh");
     EXPECT_GT((wavy - U * project(made.parts.model.fem, modal, wavy)).norm() / wavy.norm(), 0.1);

@@ -54,4 +54,9 @@ std::uint64_t hash_bytes(std::string_view bytes)
     return hash ^ (hash >> 32);
 }
 
+std::uint64_t hash_numbers(std::span<const double> values)
+{
+    return hash_bytes({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+}
+
 } // namespace lithe

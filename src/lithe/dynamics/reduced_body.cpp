@@ -200,18 +200,15 @@ SolveReport ReducedBody::solve(double h)
     const ReducedModel& model = prepared().reduced;
     const ReducedLoading loading(force_, obstacles_, &contact_);
     const ReducedNewmarkOptions& newmark = options_.newmark;
+    rates_ = step_rates(options_.integrator, newmark.beta, newmark.gamma, h);
     switch (options_.integrator) {
     case Integrator::BackwardEuler:
-        rates_ = {h, 1.0 / h, 1.0 / (h * h)};
         return step_backward_euler(model, loading, h, newmark.newton, predicted_, work_);
     case Integrator::Newmark:
-        rates_ = {h, newmark.gamma / (newmark.beta * h), 1.0 / (newmark.beta * h * h)};
         return step_newmark(model, loading, h, newmark, predicted_, work_);
     case Integrator::QuasiStatic:
-        rates_ = {h, 1.0 / h, 0.0};
         return step_quasi_static(model, loading, h, newmark.newton, predicted_, work_);
     case Integrator::Static:
-        rates_ = {h, 0.0, 0.0};
         return solve_static(model, loading, newmark.newton, predicted_, work_);
     }
     return {};
@@ -237,12 +234,7 @@ BodyReport ReducedBody::predict(const StepContext& step)
         set_force(step);
         report = solve(step.h);
     }
-    return {.solved = report.converged(),
-            .trouble = report.converged() ? "" : std::string("the solver ") + to_string(report.status),
-            .iterations = report.iterations,
-            .residual = report.relative_decrement,
-            .contacts = report.contact.contacts,
-            .penetration = report.contact.penetration};
+    return body_report(report);
 }
 
 TransposedRows ReducedBody::basis_at(const BodyPoint& point) const

@@ -104,10 +104,7 @@ private:
     ReducedElasticWork elastic_work_;
     VecX force_;                      ///< of the step at hand
     std::vector<Obstacle> obstacles_; ///< of the step at hand, in the frame
-    struct Rates {
-        double h = 0.0;                            ///< [s]
-        double velocity = 0.0, acceleration = 0.0; ///< dv/dq [1/s] and da/dq [1/s^2]
-    } rates_;                                      ///< of the last prediction
+    StepRates rates_;                 ///< of the last prediction
 };
 
 } // namespace lithe

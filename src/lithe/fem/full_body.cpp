@@ -124,18 +124,15 @@ void FullBody::set_forces(const StepContext& step)
 SolveReport FullBody::solve(double h)
 {
     const NewmarkOptions& newmark = model_.newmark;
+    rates_ = step_rates(model_.integrator, newmark.beta, newmark.gamma, h);
     switch (model_.integrator) {
     case Integrator::BackwardEuler:
-        rates_ = {h, 1.0 / h, 1.0 / (h * h)};
         return step_backward_euler(model_.fem, loading_, h, newmark.newton, predicted_, work_);
     case Integrator::Newmark:
-        rates_ = {h, newmark.gamma / (newmark.beta * h), 1.0 / (newmark.beta * h * h)};
         return step_newmark(model_.fem, loading_, h, newmark, predicted_, work_);
     case Integrator::QuasiStatic:
-        rates_ = {h, 1.0 / h, 0.0};
         return step_quasi_static(model_.fem, loading_, h, newmark.newton, predicted_, work_);
     case Integrator::Static:
-        rates_ = {h, 0.0, 0.0};
         return solve_static(model_.fem, loading_, newmark.newton, predicted_, work_);
     }
     return {};
@@ -161,13 +158,7 @@ BodyReport FullBody::predict(const StepContext& step)
         set_forces(step);
         report = solve(step.h);
     }
-    return {.solved = report.converged(),
-            .trouble = report.converged() ? "" : std::string("the solver ") + to_string(report.status),
-            .iterations = report.iterations,
-            .linear_iterations = report.linear_iterations,
-            .residual = report.relative_decrement,
-            .contacts = report.contact.contacts,
-            .penetration = report.contact.penetration};
+    return body_report(report);
 }
 
 FullBody::NodeWeights FullBody::node_weights(const BodyPoint& point) const

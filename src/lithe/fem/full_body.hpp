@@ -2,9 +2,8 @@
 #include <array>
 #include <limits>
 
-#include "lithe/body/body.hpp"
+#include "lithe/fem/integrator.hpp"
 #include "lithe/fem/loads.hpp"
-#include "lithe/fem/solve.hpp"
 #include "lithe/geometry/embedding.hpp"
 #include "lithe/math/keyframes.hpp"
 
@@ -25,8 +24,6 @@ struct TimedLoad {
     Triangles faces = {};      ///< outward, that a PressureLoad or WindLoad acts on
     Keyframes<double> factor = 1.0;
 };
-
-enum class Integrator { BackwardEuler, Newmark, QuasiStatic, Static };
 
 /// All that does not change while the body moves.
 struct FullBodyModel {
@@ -94,10 +91,7 @@ private:
     Loading loading_;
     std::vector<SurfacePressure> pressures_; ///< that loading_ refers to
     Points wind_;                            ///< scratch of set_forces [N]
-    struct Rates {
-        double h = 0.0;                            ///< [s]
-        double velocity = 0.0, acceleration = 0.0; ///< dv/dx [1/s] and da/dx [1/s^2]
-    } rates_;                                      ///< of the last prediction
+    StepRates rates_;                        ///< of the last prediction
 };
 
 } // namespace lithe

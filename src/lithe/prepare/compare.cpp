@@ -84,16 +84,13 @@ double ErrorMeter::mean_error() const
 FullBodyModel full_body_model(const PreparedModel& model, const PreparedVolume& volume,
                               const RigidPose& placement, double friction)
 {
-    std::vector<RegionMaterial> materials;
-    for (const RegionParameters& region : model.materials)
-        materials.push_back({region.label, make_material(region.material), region.density});
     FullBodyModel out;
     out.shown.name = model.name;
     out.shown.surface = model.shown.rest;
     out.shown.surface.vertices = in_world(placement, model.shown.rest.vertices);
     out.shown.volume = volume.mesh;
     out.shown.volume.vertices = in_world(placement, volume.mesh.vertices);
-    out.fem = make_fem_model(out.shown.volume, materials,
+    out.fem = make_fem_model(out.shown.volume, region_materials(model.materials),
                              {.mass = model.mass_kind, .damping = model.reduced.damping});
     out.embedding = volume.embedding;
     if (!volume.pins.empty()) out.pins.push_back({.vertices = volume.pins});

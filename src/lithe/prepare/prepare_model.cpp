@@ -33,14 +33,15 @@ std::string describe(const SceneBody& body, const BodyParts& parts, const SceneR
     std::size_t pinned = 0;
     for (const LedVertices& pin : parts.model.pins) pinned += pin.vertices.size();
     return fmt::format("{} tets, scale {:.6g}, {} up; {}; {} mass; damping {:.6g} {:.6g}; {} vertices "
-                       "pinned; rank {}; tolerance "
+                       "pinned; {} elastic; {} rule; rank {}; tolerance "
                        "{:.6g}; poses {}; seed {}; {} contact modes",
                        parts.model.shown.volume.tet_count(), body.source.read.scale,
                        body.source.read.up == UpAxis::Z ? 'z' : 'y', fmt::join(materials, ", "),
-                       fem.mass_kind == MassKind::Lumped ? "lumped" : "consistent", fem.damping.mass,
-                       fem.damping.stiffness, pinned, options.rank ? std::to_string(*options.rank) : "auto",
-                       options.tolerance, options.poses ? std::to_string(*options.poses) : "by rank",
-                       options.seed, options.contact_modes);
+                       name_of(fem.mass_kind, mass_kinds), fem.damping.mass, fem.damping.stiffness, pinned,
+                       name_of(options.elastic, elastic_choices), name_of(options.rule, cubature_rules),
+                       options.rank ? std::to_string(*options.rank) : "auto", options.tolerance,
+                       options.poses ? std::to_string(*options.poses) : "by rank", options.seed,
+                       options.contact_modes);
 }
 
 std::uint64_t hash_of_inputs(std::uint64_t source, const std::string& settings)
@@ -76,8 +77,7 @@ std::string describe(const TrainingData& data)
 {
     if (data.snapshots.cols() + data.shapes.cols() == 0) return "";
     const auto hash = [](const MatX& A) {
-        return hash_bytes(
-            {reinterpret_cast<const char*>(A.data()), sizeof(double) * static_cast<std::size_t>(A.size())});
+        return hash_numbers({A.data(), static_cast<std::size_t>(A.size())});
     };
     return fmt::format("; {} runs, {} snapshots ({:016x}), {} shapes ({:016x})", data.runs,
                        data.snapshots.cols(), hash(data.snapshots), data.shapes.cols(), hash(data.shapes));
@@ -89,20 +89,14 @@ std::string mesh_name(const fs::path& file)
     return (file.extension() == ".gz" ? file.stem() : file).stem().string();
 }
 
-std::uint64_t source_hash(const SceneSource& source)
-{
-    if (const auto* file = std::get_if<fs::path>(&source.from)) return hash_bytes(io::read_bytes(*file));
-    return hash_bytes(std::get<std::string>(source.from));
-}
-
 } // namespace
 
-PreparedReduction prepare_model(const Scene& scene, const SceneBody& body, Progress& progress)
+Reduction prepare_model(const Scene& scene, const SceneBody& body, Progress& progress)
 {
-    const SceneReduction options = body.reduction.value_or(SceneReduction{.rank = 30});
+    const SceneReduction options = body.reduction.value_or(SceneReduction());
     std::vector<std::string> notes;
     StageTimes times;
-    BodyParts parts = [&] {
+    const BodyParts parts = [&] {
         const auto time = times.measure("mesh");
         return prepare_parts(scene, body, progress, notes);
     }();
@@ -119,7 +113,7 @@ PreparedReduction prepare_model(const Scene& scene, const SceneBody& body, Progr
     record.settings = describe(body, parts, options) + describe(training);
     record.inputs = hash_of_inputs(source_hash(body.source), record.settings);
     out.notes.insert(out.notes.begin(), notes.begin(), notes.end());
-    return {std::move(parts), std::move(out)};
+    return out;
 }
 
 Scene model_scene(const SceneSource& source)

@@ -4,11 +4,7 @@
 namespace lithe {
 
 /// A model of one body of a scene, as its `reduction` (the defaults where it has none) and the scene's training say.
-struct PreparedReduction {
-    BodyParts parts; ///< the body in full space
-    Reduction reduction;
-};
-PreparedReduction prepare_model(const Scene& scene, const SceneBody& body, Progress& progress);
+Reduction prepare_model(const Scene& scene, const SceneBody& body, Progress& progress);
 
 /// The scene for a model of a mesh or a shape alone.
 Scene model_scene(const SceneSource& source);

@@ -13,10 +13,11 @@ struct Loaded : LoadedModel {
     const PreparedModel& prepared() const { return *model->prepared; }
 };
 
-LoadedModel shared(PreparedModel model, PreparedVolume volume)
+LoadedModel shared(ModelFile content)
 {
-    return {std::make_shared<const ReducedBodyModel>(std::make_shared<const PreparedModel>(std::move(model))),
-            std::make_shared<const PreparedVolume>(std::move(volume))};
+    return {std::make_shared<const ReducedBodyModel>(
+                std::make_shared<const PreparedModel>(std::move(content.model))),
+            std::make_shared<const PreparedVolume>(std::move(content.volume))};
 }
 
 Loaded load_model(const Scene& scene, const SceneBody& body, ModelCache& models, Progress& progress,
@@ -25,13 +26,12 @@ Loaded load_model(const Scene& scene, const SceneBody& body, ModelCache& models,
     if (body.model) {
         LoadedModel& known = models[*body.model];
         if (!known.model)
-            known = at_place(body.source.place,
-                             [&] { return shared(read_model(*body.model), read_volume(*body.model)); });
+            known = at_place(body.source.place, [&] { return shared(read_model_file(*body.model)); });
         return {known, body.placement};
     }
-    Reduction made = prepare_model(scene, body, progress).reduction; // placed before it was reduced
+    Reduction made = prepare_model(scene, body, progress); // placed before it was reduced
     notes.insert(notes.end(), made.notes.begin(), made.notes.end());
-    return {shared(std::move(made.model), std::move(made.volume)), {}};
+    return {shared({std::move(made.model), std::move(made.volume)}), {}};
 }
 
 /// The nodes where they are in the world at the start.

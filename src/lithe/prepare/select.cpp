@@ -47,6 +47,17 @@ std::vector<int> find(const BoxSelector& box, const TetMesh& mesh)
     return vertices_where(mesh, [&](Index v) { return region.contains(mesh.vertices.col(v)); });
 }
 
+std::vector<int> find(const SideSelector& side, const TetMesh& mesh)
+{
+    const Box3 box = bounds(mesh.vertices);
+    const double depth = side.share * box.sizes()[side.axis];
+    return vertices_where(mesh, [&](Index v) {
+        const double x = mesh.vertices(side.axis, v);
+        return side.end == SideSelector::End::Low ? x <= box.min()[side.axis] + depth
+                                                  : x >= box.max()[side.axis] - depth;
+    });
+}
+
 std::vector<int> find(const SphereSelector& ball, const TetMesh& mesh)
 {
     return vertices_where(

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "lithe/core/hash.hpp"
+#include "lithe/geometry/io/bytes.hpp"
 #include "lithe/geometry/make_shape.hpp"
 #include "lithe/geometry/surface_query.hpp"
 #include "lithe/meshing/tetrahedralise.hpp"
@@ -98,6 +100,13 @@ Volume load_volume(const SceneBody& body, Progress& progress, std::vector<std::s
     place(body.placement, out.tets.vertices);
     place(body.placement, out.surface.vertices);
     return out;
+}
+
+std::uint64_t source_hash(const SceneSource& source)
+{
+    if (const auto* file = std::get_if<std::filesystem::path>(&source.from))
+        return hash_bytes(io::read_bytes(*file));
+    return hash_bytes(std::get<std::string>(source.from));
 }
 
 TriangleMesh load_surface(const SceneSource& source, std::optional<double> cell, Progress& progress)

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ struct Volume {
 
 /// Reads or makes the volume of a body, placed in the world. Notes say what was done to a surface.
 Volume load_volume(const SceneBody& body, Progress& progress, std::vector<std::string>& notes);
+
+/// Changes with every byte of the file, or of the text that describes the shape.
+std::uint64_t source_hash(const SceneSource& source);
 
 /// Reads or makes a surface, in its own frame.
 TriangleMesh load_surface(const SceneSource& source, std::optional<double> cell, Progress& progress);

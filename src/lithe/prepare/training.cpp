@@ -11,6 +11,7 @@
 #include "lithe/core/random.hpp"
 #include "lithe/core/version.hpp"
 #include "lithe/geometry/io/bytes.hpp"
+#include "lithe/prepare/source.hpp"
 #include "lithe/world/run.hpp"
 
 namespace lithe {
@@ -83,14 +84,9 @@ RunInputs run_inputs(const Scene& scene, const BodyParts& parts, int run)
 
 // ---- what a run is known by
 
-std::string bits_of(const double* values, Index count)
-{
-    return hash_text(hash_bytes(
-        {reinterpret_cast<const char*>(values), sizeof(double) * static_cast<std::size_t>(count)}));
-}
 std::string bits_of(const MatX& values)
 {
-    return bits_of(values.data(), values.size());
+    return hash_text(hash_numbers({values.data(), static_cast<std::size_t>(values.size())}));
 }
 std::string text_of(const RigidPose& pose)
 {
@@ -121,10 +117,7 @@ std::string text_of(const TimedLoad& load)
 
 std::string text_of(const SceneObstacle& obstacle)
 {
-    const auto* file = std::get_if<fs::path>(&obstacle.source.from);
-    return fmt::format("{} {:a} {} {:a} {:a} ",
-                       file ? hash_text(hash_bytes(io::read_bytes(*file)))
-                            : std::get<std::string>(obstacle.source.from),
+    return fmt::format("{} {:a} {} {:a} {:a} ", hash_text(source_hash(obstacle.source)),
                        obstacle.source.read.scale, static_cast<int>(obstacle.source.read.up),
                        obstacle.cell.value_or(0.0), obstacle.friction) +
            text_of(obstacle.path, [](const RigidPose& pose) { return text_of(pose); });
@@ -136,8 +129,8 @@ std::string constant_text(const Scene& scene, const SceneBody& body, const BodyP
     const FullBodyModel& model = parts.model;
     const auto& batches = model.fem.elements.batches;
     std::string out = fmt::format("Lithe {} ", LITHE_VERSION) + bits_of(model.fem.rest) +
-                      bits_of(reinterpret_cast<const double*>(batches.data()),
-                              static_cast<Index>(batches.size() * sizeof(TetBatch) / sizeof(double)));
+                      hash_text(hash_bytes({reinterpret_cast<const char*>(batches.data()),
+                                            batches.size() * sizeof(TetBatch)}));
     for (const RegionParameters& region : parts.materials)
         out += fmt::format(" {} {} {:a} {:a} {:a} {:a} {:a}", region.label,
                            static_cast<int>(region.material.kind), region.material.elastic.young_modulus,

@@ -165,9 +165,9 @@ void require_no_mechanism(const VecX& eigenvalues)
 
 } // namespace
 
-VecX Modes::frequencies() const
+VecX frequencies(const VecX& eigenvalues)
 {
-    return eigenvalues.cwiseSqrt() / (2.0 * std::numbers::pi);
+    return eigenvalues.cwiseMax(0.0).cwiseSqrt() / (2.0 * std::numbers::pi);
 }
 
 Modes linear_modes(RestSystem& system, const ModesOptions& options, Progress& progress)

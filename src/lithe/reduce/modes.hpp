@@ -11,6 +11,9 @@ struct ModesOptions {
         1e-9; ///< residual of (K + s M)^-1 M phi = nu phi in the mass norm, as a share of nu; > 0
 };
 
+/// omega / (2 pi) [Hz] for each omega^2; of what rounding leaves below zero, 0.
+VecX frequencies(const VecX& eigenvalues);
+
 /// The lowest modes of a body:  K phi = omega^2 M phi,  phi^T M phi = 1,  rising omega, rigid motions left out.
 struct Modes {
     Basis basis;               ///< of kind Modes; the largest entry of each column is positive
@@ -19,8 +22,6 @@ struct Modes {
     Index component_count = 0; ///< connected parts of the body
     double rigid_share = 0.0; ///< the largest phi^T K phi of a rigid motion over the lowest omega^2: rounding
     Index krylov_dimension = 0; ///< of the space that they were found in
-
-    VecX frequencies() const; ///< omega / (2 pi) [Hz]
 };
 
 /// Shift-invert block Lanczos with full orthogonalisation in the inner product of M, in the complement of the rigid

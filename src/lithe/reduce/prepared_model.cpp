@@ -58,4 +58,12 @@ MassIntegrals make_mass_integrals(const FemModel& model, const MatX& U)
     return out;
 }
 
+std::vector<RegionMaterial> region_materials(const std::vector<RegionParameters>& regions)
+{
+    std::vector<RegionMaterial> out;
+    for (const RegionParameters& region : regions)
+        out.push_back({region.label, make_material(region.material), region.density});
+    return out;
+}
+
 } // namespace lithe

@@ -99,6 +99,15 @@ struct PreparedVolume {
 void write_model(const std::filesystem::path& file, const PreparedModel& model, const PreparedVolume& volume);
 /// Throws InputError, with the file and what is wrong, for one that is damaged, of another kind or of a newer version.
 PreparedModel read_model(const std::filesystem::path& file);
-PreparedVolume read_volume(const std::filesystem::path& file);
+
+/// A whole file.
+struct ModelFile {
+    PreparedModel model;
+    PreparedVolume volume;
+};
+ModelFile read_model_file(const std::filesystem::path& file);
+
+/// Its materials as solvers want them.
+std::vector<RegionMaterial> region_materials(const std::vector<RegionParameters>& regions);
 
 } // namespace lithe

@@ -229,7 +229,8 @@ ElasticModel read_elastic(const ModelReader& in, const std::vector<RegionParamet
         .weight = in.numbers<VecX>("elastic/weights", {}),
         .region = in.indices<std::vector<int>>("elastic/regions", {}, static_cast<Index>(materials.size())),
         .materials = {}};
-    for (const RegionParameters& region : materials) data.materials.push_back(make_material(region.material));
+    for (const RegionMaterial& region : region_materials(materials))
+        data.materials.push_back(region.material);
     return CubatureElastic(data);
 }
 
@@ -287,6 +288,46 @@ ReducedModel read_reduced(const ModelReader& in, const std::vector<RegionParamet
             .damping = {.mass = damping[0], .stiffness = damping[1]}};
 }
 
+PreparedModel read_model(const ModelReader& in)
+{
+    std::vector<RegionParameters> materials = read_materials(in);
+    ReducedModel reduced = read_reduced(in, materials);
+    const Index r = reduced.rank();
+    PreparedModel out{.name = in.archive().read_text("model/name"),
+                      .reduced = std::move(reduced),
+                      .integrals = read_integrals(in, r),
+                      .shown = read_surface(in, "surface", r),
+                      .boundary = {},
+                      .contact_stiffness = in.number("model/contact_stiffness"),
+                      .pinned = in.archive().read<std::int32_t>("model/pinned") != 0,
+                      .mass_kind = read_mass_kind(in),
+                      .materials = std::move(materials),
+                      .record = read_record(in)};
+    if (in.archive().has("boundary")) out.boundary = read_surface(in, "boundary", r);
+    if (!(out.contact_stiffness > 0.0)) in.fail("model/contact_stiffness", "is not above zero");
+    return out;
+}
+
+PreparedVolume read_volume(const ModelReader& in)
+{
+    PreparedVolume out;
+    out.mesh.vertices = in.numbers<Points>("volume/vertices", {3, any_size});
+    const Index n = out.mesh.vertex_count();
+    out.mesh.tets = in.indices<Tets>("volume/tets", {4, any_size}, n);
+    out.mesh.regions = in.archive().read<std::vector<int>>("volume/regions", {});
+    if (!out.mesh.regions.empty() && static_cast<Index>(out.mesh.regions.size()) != out.mesh.tet_count())
+        in.fail("volume/regions", "must be empty or have one label per tet");
+    out.pins = in.indices<std::vector<int>>("volume/pins", {}, n);
+    out.U = in.numbers<MatX>("volume/basis", {3 * n, any_size});
+    out.cubature.tets = in.indices<std::vector<int>>("volume/cubature_tets", {}, out.mesh.tet_count());
+    out.cubature.weights =
+        in.numbers<VecX>("volume/cubature_weights", {static_cast<Index>(out.cubature.tets.size())});
+    out.embedding.corners = in.indices<Tets>("volume/embedding_corners", {4, any_size}, n);
+    out.embedding.weights = in.numbers<Eigen::Matrix<double, 4, Eigen::Dynamic>>(
+        "volume/embedding_weights", {4, out.embedding.corners.cols()});
+    return out;
+}
+
 } // namespace
 
 void write_model(const std::filesystem::path& file, const PreparedModel& model, const PreparedVolume& volume)
@@ -313,44 +354,13 @@ void write_model(const std::filesystem::path& file, const PreparedModel& model, 
 
 PreparedModel read_model(const std::filesystem::path& file)
 {
-    const ModelReader in(file);
-    std::vector<RegionParameters> materials = read_materials(in);
-    ReducedModel reduced = read_reduced(in, materials);
-    const Index r = reduced.rank();
-    PreparedModel out{.name = in.archive().read_text("model/name"),
-                      .reduced = std::move(reduced),
-                      .integrals = read_integrals(in, r),
-                      .shown = read_surface(in, "surface", r),
-                      .boundary = {},
-                      .contact_stiffness = in.number("model/contact_stiffness"),
-                      .pinned = in.archive().read<std::int32_t>("model/pinned") != 0,
-                      .mass_kind = read_mass_kind(in),
-                      .materials = std::move(materials),
-                      .record = read_record(in)};
-    if (in.archive().has("boundary")) out.boundary = read_surface(in, "boundary", r);
-    if (!(out.contact_stiffness > 0.0)) in.fail("model/contact_stiffness", "is not above zero");
-    return out;
+    return read_model(ModelReader(file));
 }
 
-PreparedVolume read_volume(const std::filesystem::path& file)
+ModelFile read_model_file(const std::filesystem::path& file)
 {
     const ModelReader in(file);
-    PreparedVolume out;
-    out.mesh.vertices = in.numbers<Points>("volume/vertices", {3, any_size});
-    const Index n = out.mesh.vertex_count();
-    out.mesh.tets = in.indices<Tets>("volume/tets", {4, any_size}, n);
-    out.mesh.regions = in.archive().read<std::vector<int>>("volume/regions", {});
-    if (!out.mesh.regions.empty() && static_cast<Index>(out.mesh.regions.size()) != out.mesh.tet_count())
-        in.fail("volume/regions", "must be empty or have one label per tet");
-    out.pins = in.indices<std::vector<int>>("volume/pins", {}, n);
-    out.U = in.numbers<MatX>("volume/basis", {3 * n, any_size});
-    out.cubature.tets = in.indices<std::vector<int>>("volume/cubature_tets", {}, out.mesh.tet_count());
-    out.cubature.weights =
-        in.numbers<VecX>("volume/cubature_weights", {static_cast<Index>(out.cubature.tets.size())});
-    out.embedding.corners = in.indices<Tets>("volume/embedding_corners", {4, any_size}, n);
-    out.embedding.weights = in.numbers<Eigen::Matrix<double, 4, Eigen::Dynamic>>(
-        "volume/embedding_weights", {4, out.embedding.corners.cols()});
-    return out;
+    return {read_model(in), read_volume(in)};
 }
 
 } // namespace lithe

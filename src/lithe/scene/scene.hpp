@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -58,8 +59,16 @@ struct ColorSelector {
     Vec3 color;       ///< sRGB, each in [0, 1]
     double tolerance; ///< largest difference of a component, in [0, 1]
 };
+/// What lies at a side of the body: at its low or high end of an axis, up to a share of its size.
+struct SideSelector {
+    enum class End { Low, High };
+    int axis = 0;       ///< 0, 1, 2
+    End end = End::Low; ///< of the axis
+    double share = 0.0; ///< in (0, 1)
+};
 struct AllSelector {};
-using Selector = std::variant<AllSelector, BoxSelector, SphereSelector, ListSelector, ColorSelector>;
+using Selector =
+    std::variant<AllSelector, BoxSelector, SphereSelector, ListSelector, ColorSelector, SideSelector>;
 
 /// [[body.region]]: another material for a part of the body.
 struct SceneRegion {
@@ -102,9 +111,31 @@ enum class ElasticChoice {
     Cubature
 };
 
+/// Names of choices, as scene files and the command line have them.
+template <class T, std::size_t n>
+using Choices = std::array<std::pair<std::string_view, T>, n>;
+inline constexpr Choices<ElasticChoice, 4> elastic_choices = {{{"automatic", ElasticChoice::Automatic},
+                                                               {"linear", ElasticChoice::Linear},
+                                                               {"polynomial", ElasticChoice::Polynomial},
+                                                               {"cubature", ElasticChoice::Cubature}}};
+inline constexpr Choices<CubatureRule, 4> cubature_rules = {{{"omp", CubatureRule::NonNegativeOmp},
+                                                             {"greedy", CubatureRule::Greedy},
+                                                             {"importance", CubatureRule::Importance},
+                                                             {"htp", CubatureRule::HardThresholding}}};
+inline constexpr Choices<MassKind, 2> mass_kinds = {
+    {{"consistent", MassKind::Consistent}, {"lumped", MassKind::Lumped}}};
+/// The name of a choice.
+template <class T, std::size_t n>
+constexpr std::string_view name_of(T value, const Choices<T, n>& choices)
+{
+    for (const auto& [name, choice] : choices)
+        if (choice == value) return name;
+    return {};
+}
+
 /// [body.reduce], and what `lithe prepare` is asked for: how a body becomes a reduced one.
 struct SceneReduction {
-    std::optional<Index> rank = {}; ///< > 0; absent: the smallest that meets the tolerance
+    std::optional<Index> rank = 30; ///< > 0; absent: the smallest that meets the tolerance
     double tolerance = 0.02;        ///< of the held-out errors, > 0
     ElasticChoice elastic = ElasticChoice::Automatic;
     CubatureRule rule = CubatureRule::NonNegativeOmp;

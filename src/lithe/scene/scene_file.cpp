@@ -38,31 +38,15 @@ constexpr Keys sources = {"mesh", "shape"}, body_sources = {"mesh", "shape", "mo
                sizes = {"rank", "auto"}, resolutions = {"tets", "cell"}, parts = {"label", "color"},
                loads = {"force", "pressure", "wind"}, selectors = {"box", "sphere", "vertices", "color"};
 
-template <class T, std::size_t n>
-using Choices = std::array<std::pair<std::string_view, T>, n>;
-
 constexpr Choices<LinearSolver, 3> linear_solvers = {
     {{"automatic", LinearSolver::Automatic},
      {"cholesky", LinearSolver::Cholesky},
      {"conjugate_gradient", LinearSolver::ConjugateGradient}}};
 constexpr Choices<UpAxis, 2> up_axes = {{{"y", UpAxis::Y}, {"z", UpAxis::Z}}};
-constexpr Choices<MassKind, 2> mass_kinds = {
-    {{"consistent", MassKind::Consistent}, {"lumped", MassKind::Lumped}}};
-
 const Choices<Method, 4> methods = {{{method_name(Method::BackwardEuler), Method::BackwardEuler},
                                      {method_name(Method::Newmark), Method::Newmark},
                                      {method_name(Method::QuasiStatic), Method::QuasiStatic},
                                      {method_name(Method::Static), Method::Static}}};
-
-constexpr Choices<ElasticChoice, 4> elastic_choices = {{{"automatic", ElasticChoice::Automatic},
-                                                        {"linear", ElasticChoice::Linear},
-                                                        {"polynomial", ElasticChoice::Polynomial},
-                                                        {"cubature", ElasticChoice::Cubature}}};
-
-constexpr Choices<CubatureRule, 4> cubature_rules = {{{"omp", CubatureRule::NonNegativeOmp},
-                                                      {"greedy", CubatureRule::Greedy},
-                                                      {"importance", CubatureRule::Importance},
-                                                      {"htp", CubatureRule::HardThresholding}}};
 
 /// Refuses a key that something else in the table leaves without effect.
 void require_use(const TableReader& t, std::string_view key, bool has_use, std::string_view belongs_to)
@@ -402,7 +386,7 @@ RayleighDamping read_damping(const TomlValue& value)
 
 SceneReduction read_reduction(TableReader t)
 {
-    SceneReduction reduction{.rank = 30, .place = t.place()};
+    SceneReduction reduction{.place = t.place()};
     bool automatic = false;
     t.read("rank", reduction.rank, as::integer(1, most_rank));
     t.read("auto", automatic, as::boolean());
