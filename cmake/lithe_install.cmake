@@ -2,7 +2,7 @@
 # server; the program carries those inside.
 include(CMakePackageConfigHelpers)
 
-set(LITHE_RUNTIME_ROOMS core math geometry material archive body contact fem reduce dynamics world scene)
+set(LITHE_RUNTIME_ROOMS core math geometry material archive body contact rig fem reduce dynamics world scene)
 set(LITHE_CONFIG_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Lithe)
 
 list(TRANSFORM LITHE_RUNTIME_ROOMS PREPEND lithe_ OUTPUT_VARIABLE runtime_targets)

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 
 build=(
   g++ make cmake ninja-build ccache mold pkg-config python3
-  libeigen3-dev libtbb-dev libembree-dev libfmt-dev zlib1g-dev nlohmann-json3-dev libcli11-dev libtomlplusplus-dev
+  libeigen3-dev libtbb-dev libembree-dev libfmt-dev zlib1g-dev nlohmann-json3-dev libmeshoptimizer-dev libcli11-dev libtomlplusplus-dev
   libstb-dev libmetis-dev libhdf5-dev
   libsuitesparse-dev libopenblas-pthread-dev libcgal-dev libgmp-dev libmpfr-dev libboost-dev
   libgtest-dev libgmock-dev librapidcheck-dev

@@ -1,0 +1,1 @@
+#include "lithe/meshing/wrap.hpp"

@@ -1,0 +1,1 @@
+#include "lithe/rig/bind.hpp"

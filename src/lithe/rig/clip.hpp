@@ -1,0 +1,70 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lithe/rig/skeleton.hpp"
+
+namespace lithe {
+
+enum class Interpolation {
+    Step,   ///< the value of the key before
+    Linear, ///< straight; rotations the short way round at constant speed
+    Cubic,  ///< Hermite's, with the tangents of the keys; rotations normalised afterwards
+};
+
+/// A quantity over time: constant before the first key and after the last. T is Vec3, Quat or VecX.
+template <class T>
+struct Track {
+    Interpolation interpolation = Interpolation::Linear;
+    std::vector<double> times; ///< rising [s], at least one
+    std::vector<T> values;     ///< one per time; Cubic: in-tangent, value, out-tangent per time
+
+    T at(double t) const;
+};
+
+/// What a clip says about one joint; the rest pose says what it does not.
+struct JointTracks {
+    int joint = 0;
+    std::optional<Track<Vec3>> translation = {};
+    std::optional<Track<Quat>> rotation = {};
+    std::optional<Track<Vec3>> scale = {};
+};
+
+/// Weights of the morph targets of the mesh that hangs on a joint.
+struct MorphTrack {
+    int joint = 0;
+    Track<VecX> weights;
+};
+
+/// A motion of a skeleton. A pose is an exact function of time, not a frame in a list.
+struct Clip {
+    std::string name;
+    std::vector<JointTracks> joints = {}; ///< by rising joint, each at most once
+    std::vector<MorphTrack> morphs = {};  ///< by rising joint, each at most once
+
+    double begin() const; ///< time of the first key [s]; 0 for a clip without keys
+    double end() const;   ///< of the last
+    double duration() const { return end() - begin(); }
+};
+
+Pose pose_at(const Skeleton& skeleton, const Clip& clip, double t);
+/// The same into a buffer; allocates nothing when it fits.
+void pose_at(const Skeleton& skeleton, const Clip& clip, double t, Pose& pose);
+
+/// The time in the clip when it is played over and over, beginning at its first key.
+double looped(const Clip& clip, double t);
+
+/// Which clip is meant by a name, or by a number from 0. InputError that lists what there is, with the nearest name.
+const Clip& find_clip(const std::vector<Clip>& clips, const std::string& wanted);
+
+/// A clip of one skeleton for another that has joints of the same names, compared without case and without what stands
+/// before a colon ("mixamorig:Hips" is "hips").
+///
+/// The joints turn in the world, from rest, as those of the source do, whatever the axes of their frames are; bones keep
+/// the target's lengths. Translation is taken by the roots only, scaled by the ratio of the skeletons' heights. Keys are
+/// at the times of all keys of the source. Joints without a partner stay at rest; `notes` says which, and InputError when
+/// none has one.
+Clip retargeted(const Clip& clip, const Skeleton& from, const Skeleton& to, std::vector<std::string>& notes);
+
+} // namespace lithe

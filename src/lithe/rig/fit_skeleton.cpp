@@ -1,0 +1,1 @@
+#include "lithe/rig/fit_skeleton.hpp"

@@ -1,0 +1,62 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "lithe/math/types.hpp"
+
+namespace lithe {
+
+/// A glTF 2.0 file as it is: its JSON, kept in order with all that we do not know, and its buffers. Reading it checks all that
+/// we rely on, so that whoever holds a document may follow its indices without looking.
+///
+/// A fault is an InputError that names the file and the JSON pointer of the fault ("man.glb: /accessors/3/count: ...").
+class GltfDocument {
+public:
+    using Json = nlohmann::ordered_json;
+
+    /// .glb or .gltf; buffers in other files and in data: URIs are read.
+    static GltfDocument read(const std::filesystem::path& file);
+    /// The same from memory. `folder` is where relative URIs begin; empty: they are refused.
+    static GltfDocument parse(std::string_view bytes, const std::filesystem::path& name,
+                              const std::filesystem::path& folder = {});
+
+    const std::filesystem::path& file() const { return file_; }
+    const Json& json() const { return json_; }
+    /// json()[list], or an empty array when the file has none.
+    const Json& list(const char* name) const;
+    std::size_t count(const char* name) const { return list(name).size(); }
+
+    /// Numbers of an accessor: components x elements, normalised integers as in the specification, sparse values put
+    /// in, compressed ones unpacked. Matrices column by column.
+    MatX numbers(int accessor) const;
+    /// Of an accessor of unsigned integers.
+    std::vector<std::uint32_t> indices(int accessor) const;
+    /// The bytes of a buffer view, unpacked when it is compressed.
+    std::string view_bytes(int view) const;
+    /// The bytes of an image: of its buffer view, its data: URI, or its file.
+    std::string image_bytes(int image) const;
+
+    // ---- changing it; indices of what is there stay
+    Json& edit() { return json_; }
+    Json& edit_list(const char* name); ///< made when there is none
+    /// Adds numbers as an accessor of floats (components x elements; 1, 3, 4 or 16 components) with min and max; returns its index.
+    /// `target`: 0, 34962 for vertices.
+    int add_accessor(const Eigen::MatrixXf& columns, int target = 0);
+    int add_indices(const std::vector<std::uint32_t>& indices);
+
+    /// Writes a .glb (all buffers in one, images of other files taken in) or a .gltf with a .bin beside it, whole or not at
+    /// all.
+    void write(const std::filesystem::path& target) const;
+    std::string to_glb() const;
+
+private:
+    std::filesystem::path file_, folder_;
+    Json json_;
+    std::vector<std::string> buffers_;
+};
+
+} // namespace lithe
