@@ -146,8 +146,8 @@ const Clip& find_clip(const std::vector<Clip>& clips, const std::string& wanted)
         names.push_back(clips[c].name);
         list.push_back(fmt::format("{} '{}'", c, clips[c].name));
     }
-    throw InputError(fmt::format("there is no clip '{}'{}; there are {}", wanted, did_you_mean(wanted, names),
-                                 fmt::join(list, ", ")));
+    throw InputError(fmt::format("there is no clip '{}'; there are {}{}", wanted, fmt::join(list, ", "),
+                                 did_you_mean(wanted, names)));
 }
 
 } // namespace lithe
