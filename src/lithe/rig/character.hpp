@@ -42,7 +42,7 @@ struct Character {
 };
 
 /// .glb .gltf .bvh .shape and .skel.txt (with .obj, .weights.txt and .*.anim.txt of the same name beside it).
-bool is_character_file(const std::filesystem::path& file);
+bool holds_character(const std::filesystem::path& file);
 
 /// Reads any of them. A .bvh has no surface; a .shape gets its surface made and no weights. Throws InputError with the
 /// file and the place in it.
