@@ -13,7 +13,7 @@ enum class SkinningMethod { Linear, DualQuaternion };
 ///   DualQuaternion   x = c(X'),  c the normalised blend of the bones' dual quaternions, signs towards the heaviest [KCZO08];
 ///                    X' = sum_b w_b S_b X where M_b = R_b S_b + t_b has a stretch S_b
 ///
-/// `x` is resized when needed; nothing is allocated when it fits.
+/// `x` is resized when needed; nothing is allocated when it fits (and there are no more than 256 bones).
 void skin(SkinningMethod method, const SkinWeights& weights, std::span<const Affine3> M, const Points& X,
           Points& x);
 
