@@ -151,7 +151,6 @@ void SurfaceReader::read_primitive(int joint, int mesh, int primitive)
         ++points_and_lines_;
         return;
     }
-    if (!json["attributes"].contains("POSITION")) return;
     const int skin = json["attributes"].contains("JOINTS_0") ? int_at(node, "skin", -1) : -1;
     const Affine3 to_world = skin < 0 ? places_.of_joint(joint) : places_.of_skin(skin);
 
@@ -165,7 +164,7 @@ void SurfaceReader::read_primitive(int joint, int mesh, int primitive)
                      .first_triangle = triangle_count_,
                      .triangle_count = piece.triangles.cols(),
                      .skinned = skin >= 0,
-                     .morph_rest = rest_weights(node, document_.list("meshes")[mesh])};
+                     .morph_rest = rest_weights(document_, scene_.node[joint])};
     read_morphs(json, to_world, part);
     if (part.skinned)
         read_weights(json["attributes"], skin, part.vertex_count);

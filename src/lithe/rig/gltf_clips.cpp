@@ -43,16 +43,9 @@ Track<Vec3> read_vec3_track(const GltfDocument& document, const Json& sampler)
 Track<Quat> read_quat_track(const GltfDocument& document, const Json& sampler)
 {
     return read_track<Quat>(document, sampler, 4, [](const Eigen::Map<const VecX>& v, bool is_tangent) {
-        const double norm = v.norm();
-        if (is_tangent) return Quat(Vec4(v));
-        return norm > 1e-12 ? Quat(Vec4(v / norm)) : Quat::Identity();
+        const Quat q{Vec4(v)};
+        return is_tangent ? q : q.normalized();
     });
-}
-
-Track<VecX> read_weights_track(const GltfDocument& document, const Json& sampler, Index targets)
-{
-    return read_track<VecX>(document, sampler, targets,
-                            [](const Eigen::Map<const VecX>& v, bool) { return VecX(v); });
 }
 
 /// Reads one animation, channel by channel.
@@ -93,20 +86,16 @@ private:
 
     void read_target(const Json& sampler, int node, int joint, const std::string& path)
     {
-        if (path == "weights") return read_weights(sampler, node, joint);
+        if (path == "weights") {
+            const Index targets = rest_weights(document_, node).size();
+            morphs_[joint] = {joint, read_weights_track(document_, sampler, targets)};
+            return;
+        }
         JointTracks& tracks = joints_[joint];
         tracks.joint = joint;
         if (path == "translation") tracks.translation = read_vec3_track(document_, sampler);
         if (path == "rotation") tracks.rotation = read_quat_track(document_, sampler);
         if (path == "scale") tracks.scale = read_vec3_track(document_, sampler);
-    }
-
-    void read_weights(const Json& sampler, int node, int joint)
-    {
-        const int mesh = int_at(document_.list("nodes")[node], "mesh", -1);
-        const Index targets = mesh < 0 ? 0 : target_count(document_.list("meshes")[mesh]);
-        if (targets == 0) return skip("they animate the morph targets of a node that has none");
-        morphs_[joint] = {joint, read_weights_track(document_, sampler, targets)};
     }
 
     const GltfDocument& document_;
@@ -120,6 +109,12 @@ private:
 };
 
 } // namespace
+
+Track<VecX> read_weights_track(const GltfDocument& document, const Json& sampler, Index targets)
+{
+    return read_track<VecX>(document, sampler, targets,
+                            [](const Eigen::Map<const VecX>& v, bool) { return VecX(v); });
+}
 
 std::vector<Clip> read_clips(const GltfDocument& document, const SceneNodes& scene,
                              std::vector<std::string>& notes)

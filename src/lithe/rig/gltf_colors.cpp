@@ -52,17 +52,27 @@ struct TextureTransform {
     Vec2 offset = Vec2::Zero();
 };
 
+/// Extensions are not checked when a document is read: what they should hold may be anything.
+bool has_numbers(const Json& array, std::size_t count)
+{
+    if (!array.is_array() || array.size() < count) return false;
+    for (std::size_t i = 0; i < count; ++i)
+        if (!array[i].is_number()) return false;
+    return true;
+}
+
 Vec2 vec2_at(const Json& object, const char* key, const Vec2& otherwise)
 {
     const Json* pair = find(object, {key});
-    if (!pair || !pair->is_array() || pair->size() != 2) return otherwise;
-    return {(*pair)[0].get<double>(), (*pair)[1].get<double>()};
+    return pair && has_numbers(*pair, 2) ? Vec2((*pair)[0].get<double>(), (*pair)[1].get<double>())
+                                         : otherwise;
 }
 
 /// Scaled first, then turned counter-clockwise as the image is seen (its second coordinate points down), then moved.
 TextureTransform texture_transform(const Json& extension)
 {
-    const double angle = extension.value("rotation", 0.0);
+    const Json* rotation = find(extension, {"rotation"});
+    const double angle = rotation && rotation->is_number() ? rotation->get<double>() : 0.0;
     const double c = std::cos(angle), s = std::sin(angle);
     TextureTransform transform{.offset = vec2_at(extension, "offset", Vec2::Zero())};
     transform.M << c, s, -s, c;
@@ -72,7 +82,7 @@ TextureTransform texture_transform(const Json& extension)
 
 Vec3 factor_of(const Json* numbers)
 {
-    if (!numbers || !numbers->is_array() || numbers->size() < 3) return Vec3::Ones();
+    if (!numbers || !has_numbers(*numbers, 3)) return Vec3::Ones();
     return {(*numbers)[0].get<double>(), (*numbers)[1].get<double>(), (*numbers)[2].get<double>()};
 }
 

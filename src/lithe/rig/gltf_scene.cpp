@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "lithe/core/error.hpp"
+#include "lithe/rig/gltf_check.hpp"
 
 namespace lithe::gltf {
 namespace {
@@ -20,7 +21,6 @@ void add_tree(const Json& nodes, int root, SceneNodes& scene)
     while (!pending.empty()) {
         const Visit visit = pending.back();
         pending.pop_back();
-        if (scene.joint[visit.node] >= 0) continue; // a scene may list a node twice
         const int joint = static_cast<int>(scene.node.size());
         scene.joint[visit.node] = joint;
         scene.node.push_back(visit.node);
@@ -80,9 +80,9 @@ Quat quat_at(const Json& node, const char* key)
 {
     const auto it = node.find(key);
     if (it == node.end()) return Quat::Identity();
-    const Quat q((*it)[3].get<double>(), (*it)[0].get<double>(), (*it)[1].get<double>(),
-                 (*it)[2].get<double>());
-    return q.norm() > 1e-12 ? q.normalized() : Quat::Identity();
+    return Quat((*it)[3].get<double>(), (*it)[0].get<double>(), (*it)[1].get<double>(),
+                (*it)[2].get<double>())
+        .normalized();
 }
 
 Affine3 placement_of(const ReadOptions& options)
@@ -98,7 +98,7 @@ Affine3 placement_of(const ReadOptions& options)
 int int_at(const Json& object, const char* key, int otherwise)
 {
     const auto it = object.find(key);
-    return it == object.end() ? otherwise : it->get<int>();
+    return it == object.end() || !it->is_number_integer() ? otherwise : it->get<int>();
 }
 
 const Json* find(const Json& object, std::initializer_list<const char*> path)
@@ -171,20 +171,15 @@ Skeleton read_skeleton(const GltfDocument& document, const SceneNodes& scene, co
     return skeleton;
 }
 
-Index target_count(const Json& mesh)
+VecX rest_weights(const GltfDocument& document, int node)
 {
-    const auto targets = mesh["primitives"][0].find("targets");
-    return targets == mesh["primitives"][0].end() ? 0 : static_cast<Index>(targets->size());
-}
-
-VecX rest_weights(const Json& node, const Json& mesh)
-{
-    VecX weights = VecX::Zero(target_count(mesh));
-    const Json* given = find(node, {"weights"});
-    if (!given) given = find(mesh, {"weights"});
+    const Json& of_node = document.list("nodes")[node];
+    const int mesh = of_node["mesh"].get<int>();
+    VecX weights = VecX::Zero(static_cast<Index>(target_count(document, mesh)));
+    const Json* given = find(of_node, {"weights"});
+    if (!given) given = find(document.list("meshes")[mesh], {"weights"});
     if (!given) return weights;
-    for (Index i = 0; i < std::min<Index>(weights.size(), static_cast<Index>(given->size())); ++i)
-        weights[i] = (*given)[i].get<double>();
+    for (Index i = 0; i < weights.size(); ++i) weights[i] = (*given)[i].get<double>();
     return weights;
 }
 

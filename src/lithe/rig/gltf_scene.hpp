@@ -17,7 +17,9 @@ struct SceneNodes {
 };
 SceneNodes scene_nodes(const GltfDocument& document);
 
-/// A number at "key", or the default.
+constexpr int vertex_data = 34962; ///< the target of buffer views that hold attributes of vertices
+
+/// The integer at `key`, or `otherwise`.
 int int_at(const Json& object, const char* key, int otherwise);
 /// The object at `path` ("extensions", "KHR_x"), or null.
 const Json* find(const Json& object, std::initializer_list<const char*> path);
@@ -31,10 +33,8 @@ JointTransform node_transform(const Json& node, double& shear);
 Skeleton read_skeleton(const GltfDocument& document, const SceneNodes& scene, const ReadOptions& options,
                        std::vector<std::string>& notes);
 
-/// How many morph targets the meshes of the file have.
-Index target_count(const Json& mesh);
 /// Weights of the morph targets of a node's mesh when nothing moves them.
-VecX rest_weights(const Json& node, const Json& mesh);
+VecX rest_weights(const GltfDocument& document, int node);
 
 /// A skin of the file.
 struct FileSkin {
@@ -73,6 +73,8 @@ private:
 /// Whether a matrix can be inverted without losing all digits.
 bool is_invertible(const Affine3& A);
 
+/// The weights of morph targets that a sampler of an animation gives.
+Track<VecX> read_weights_track(const GltfDocument& document, const Json& sampler, Index targets);
 std::vector<Clip> read_clips(const GltfDocument& document, const SceneNodes& scene,
                              std::vector<std::string>& notes);
 
