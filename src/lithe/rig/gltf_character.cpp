@@ -15,8 +15,8 @@ namespace {
 
 using namespace gltf;
 
-/// A mesh may be used by many nodes: what the surface may grow to, morph targets included.
-constexpr Index most_vertices = 100'000'000;
+/// A mesh may be used by many nodes: what the surface may grow to, triangles and morph targets included.
+constexpr Index most_vertices = 20'000'000;
 
 /// How a vertex follows bones, while they are collected.
 struct Influence {
@@ -98,6 +98,7 @@ public:
 
     void read()
     {
+        check_size();
         for (int joint = 0; joint < character_.skeleton.joint_count(); ++joint) {
             const Json& node = document_.list("nodes")[scene_.node[joint]];
             const int mesh = int_at(node, "mesh", -1);
@@ -116,6 +117,7 @@ private:
         MatX color;
     };
 
+    void check_size() const;
     void read_primitive(int joint, int mesh, int primitive);
     Piece read_geometry(const Json& primitive, const Affine3& to_world);
     void read_morphs(const Json& primitive, const Affine3& to_world, SurfacePart& part);
@@ -124,7 +126,6 @@ private:
     const std::vector<int>& bones_of_skin(int skin);
     int bone(int joint, const Affine3& inverse_bind);
     std::string part_name(int joint, int mesh, int primitive) const;
-    void count_vertices(Index more);
     void assemble();
     void add_notes();
 
@@ -138,7 +139,6 @@ private:
     std::vector<std::vector<int>> bones_of_skin_;    ///< those asked for: the bone of each joint of a skin
     std::vector<std::vector<int>> bones_of_joint_;
     Index vertex_count_ = 0, triangle_count_ = 0;
-    Index total_ = 0; ///< of what the surface takes, in vertices
     Index points_and_lines_ = 0, weightless_ = 0, cut_ = 0;
 };
 
@@ -176,22 +176,35 @@ void SurfaceReader::read_primitive(int joint, int mesh, int primitive)
     pieces_.push_back(std::move(piece));
 }
 
-void SurfaceReader::count_vertices(Index more)
+/// Counts before anything is made of that size.
+void SurfaceReader::check_size() const
 {
-    total_ += more;
-    if (total_ > most_vertices)
-        throw InputError(
-            {.file = document_.file()},
-            fmt::format("its meshes, as often as nodes use them, have more than {} vertices; use "
-                        "fewer or simpler ones",
-                        most_vertices));
+    const auto count = [&](int accessor) {
+        return document_.list("accessors")[accessor]["count"].get<Index>();
+    };
+    Index total = 0;
+    for (const int node : scene_.node) {
+        const int mesh = int_at(document_.list("nodes")[node], "mesh", -1);
+        if (mesh < 0) continue;
+        for (const Json& primitive : document_.list("meshes")[mesh]["primitives"]) {
+            const Index targets = rest_weights(document_, node).size();
+            total += (1 + targets) * count(primitive["attributes"]["POSITION"].get<int>());
+            if (const int indices = int_at(primitive, "indices", -1); indices >= 0)
+                total += count(indices) / 3;
+        }
+        if (total > most_vertices)
+            throw InputError(
+                {.file = document_.file()},
+                fmt::format("its meshes, as often as nodes use them, have more than {} vertices; "
+                            "use fewer or simpler ones",
+                            most_vertices));
+    }
 }
 
 SurfaceReader::Piece SurfaceReader::read_geometry(const Json& primitive, const Affine3& to_world)
 {
     Piece piece;
     const MatX positions = document_.numbers(primitive["attributes"]["POSITION"].get<int>());
-    count_vertices(positions.cols());
     piece.vertices = to_world * Points(positions);
     if (!piece.vertices.allFinite() || (piece.vertices.array().abs() > largest_coordinate).any())
         throw InputError(
@@ -200,7 +213,6 @@ SurfaceReader::Piece SurfaceReader::read_geometry(const Json& primitive, const A
     std::vector<std::uint32_t> corners;
     if (const int accessor = int_at(primitive, "indices", -1); accessor >= 0) {
         corners = document_.indices(accessor);
-        count_vertices(static_cast<Index>(corners.size()) / 3);
     } else {
         corners.resize(static_cast<std::size_t>(positions.cols()));
         std::iota(corners.begin(), corners.end(), 0u);
@@ -217,7 +229,6 @@ void SurfaceReader::read_morphs(const Json& primitive, const Affine3& to_world, 
     const Json* targets = find(primitive, {"targets"});
     if (!targets) return;
     for (const Json& target : *targets) {
-        count_vertices(part.vertex_count);
         const int accessor = int_at(target, "POSITION", -1);
         if (accessor < 0)
             part.morphs.push_back(Points::Zero(3, part.vertex_count));
