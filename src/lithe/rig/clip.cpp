@@ -122,6 +122,12 @@ void pose_at(const Skeleton& skeleton, const Clip& clip, double t, Pose& pose)
     }
 }
 
+void make_continuous(std::vector<Quat>& rotations)
+{
+    for (std::size_t k = 1; k < rotations.size(); ++k)
+        if (rotations[k].dot(rotations[k - 1]) < 0.0) rotations[k].coeffs() *= -1.0;
+}
+
 double looped(const Clip& clip, double t)
 {
     const double first = clip.begin(), duration = clip.duration();

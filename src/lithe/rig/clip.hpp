@@ -52,6 +52,9 @@ Pose pose_at(const Skeleton& skeleton, const Clip& clip, double t);
 /// The same into a buffer; allocates nothing when it fits.
 void pose_at(const Skeleton& skeleton, const Clip& clip, double t, Pose& pose);
 
+/// Turns the signs of quaternions, which mean the same rotation either way, so that each lies on the side of the one before.
+void make_continuous(std::vector<Quat>& rotations);
+
 /// The time in the clip when it is played over and over, beginning at its first key.
 double looped(const Clip& clip, double t);
 
@@ -62,9 +65,11 @@ const Clip& find_clip(const std::vector<Clip>& clips, const std::string& wanted)
 /// before a colon ("mixamorig:Hips" is "hips").
 ///
 /// The joints turn in the world, from rest, as those of the source do, whatever the axes of their frames are; bones keep
-/// the target's lengths. Translation is taken by the roots only, scaled by the ratio of the skeletons' heights. Keys are
-/// at the times of all keys of the source. Joints without a partner stay at rest; `notes` says which, and InputError when
-/// none has one.
+/// the target's lengths. So where the two rest in different poses (arms down, arms out) the result differs by as much all the
+/// time. Translation is taken by the topmost joints with a partner only, as their way from rest, scaled by the ratio of the
+/// skeletons' heights (from the lowest joint with a partner to the highest; of their whole extents where one lies flat). Keys
+/// are at the times of all keys of the source, and straight between them. Joints without a partner stay at rest; `notes` says
+/// which, and InputError when none has one.
 Clip retargeted(const Clip& clip, const Skeleton& from, const Skeleton& to, std::vector<std::string>& notes);
 
 } // namespace lithe
