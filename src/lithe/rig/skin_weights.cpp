@@ -64,8 +64,8 @@ SkinWeights sparse_weights(const MatX& dense, Index slots)
         Heaviest heaviest;
         for (Index b = 0; b < dense.rows(); ++b) heaviest.offer(static_cast<int>(b), dense(b, v), slots);
         for (Index k = 0; k < slots; ++k) {
-            out.bones(k, v) = heaviest.bone[static_cast<std::size_t>(k)];
-            out.weights(k, v) = heaviest.weight[static_cast<std::size_t>(k)];
+            out.bones(k, v) = heaviest.bone[k];
+            out.weights(k, v) = heaviest.weight[k];
         }
         out.weights.col(v) /= out.weights(0, v); // first, so that the sum of tiny or huge ones is fine
         out.weights.col(v) /= out.weights.col(v).sum();
@@ -90,7 +90,7 @@ void bone_transforms(const std::vector<Bone>& bones, const std::vector<Affine3>&
     out.resize(bones.size());
     for (std::size_t b = 0; b < bones.size(); ++b) {
         LITHE_ASSERT(bones[b].joint >= 0 && static_cast<std::size_t>(bones[b].joint) < world.size());
-        out[b] = world[static_cast<std::size_t>(bones[b].joint)] * bones[b].inverse_bind;
+        out[b] = world[bones[b].joint] * bones[b].inverse_bind;
     }
 }
 

@@ -514,11 +514,11 @@ Eigen::Matrix<double, 3, 6> dual_jacobian(const SkinWeights& weights, std::span<
                                           const Vec3& X, Index vertex, int bone)
 {
     const auto bone_of = [&](Index k) { return weights.bones(k, vertex); };
-    const Quat first = BlendedBone(M[static_cast<std::size_t>(bone_of(0))]).q;
+    const Quat first = BlendedBone(M[bone_of(0)]).q;
     VertexBlend blend;
     double w = 0.0; // of `bone`, with its sign
     for (Index k = 0; k < weights.slots(); ++k) {
-        const BlendedBone part(M[static_cast<std::size_t>(bone_of(k))]);
+        const BlendedBone part(M[bone_of(k)]);
         const double sign = first.dot(part.q) < 0.0 ? -1.0 : 1.0;
         const double w_k = weights.weights(k, vertex);
         blend.c += sign * w_k * part.q.coeffs();
@@ -528,7 +528,7 @@ Eigen::Matrix<double, 3, 6> dual_jacobian(const SkinWeights& weights, std::span<
     }
 
     // a twist (omega, v) of the bone: dq = omega q / 2,  dt = omega x t + v,  de = (dt q + t dq) / 2
-    const Affine3& moving = M[static_cast<std::size_t>(bone)];
+    const Affine3& moving = M[bone];
     const Quat q = BlendedBone(moving).q;
     const Vec3 t = moving.translation();
     Eigen::Matrix<double, 3, 6> J;
@@ -619,7 +619,7 @@ Eigen::Matrix<double, 3, 6> skin_jacobian(SkinningMethod method, const SkinWeigh
     for (Index k = 0; k < weights.slots(); ++k)
         if (weights.bones(k, vertex) == bone) w += weights.weights(k, vertex);
     Eigen::Matrix<double, 3, 6> J;
-    J << -w * skew(M[static_cast<std::size_t>(bone)] * rest), w * Mat3::Identity();
+    J << -w * skew(M[bone] * rest), w * Mat3::Identity();
     return J;
 }
 
