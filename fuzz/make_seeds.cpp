@@ -2,11 +2,15 @@
 #include <cstdio>
 #include <string>
 
+#include <meshoptimizer.h>
+
 #include "lithe/archive/writer.hpp"
 #include "lithe/core/atomic_file.hpp"
 #include "lithe/core/error.hpp"
 #include "lithe/geometry/make_shape.hpp"
 #include "lithe/geometry/mesh_io.hpp"
+#include "lithe/rig/gltf_container.hpp"
+#include "lithe/rig/gltf_document.hpp"
 
 namespace {
 
@@ -126,6 +130,96 @@ std::string archive_of_packed_data()
     return out.bytes();
 }
 
+// ---- glTF
+
+using Json = GltfDocument::Json;
+constexpr int vertices = 34962;
+
+Eigen::MatrixXf square()
+{
+    return Eigen::MatrixXf{{0, 1, 1, 0}, {0, 0, 1, 1}, {0, 0, 0, 0.5f}};
+}
+
+std::string plain_gltf()
+{
+    GltfDocument document;
+    document.add_accessor(square(), vertices);
+    document.add_indices({0, 1, 2, 0, 2, 3});
+    document.edit().update(Json::parse(R"({"scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1, "material": 0}]}],
+        "materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}], "textures": [{"source": 0}],
+        "images": [{"uri": "data:image/png;base64,iVBORw0KGgo="}]})"));
+    return document.to_glb();
+}
+
+std::string animated_gltf()
+{
+    GltfDocument document;
+    using Joints = Eigen::Matrix<std::uint16_t, 4, Eigen::Dynamic>;
+    Joints joints = Joints::Zero(4, 4);
+    joints.row(0) << 0, 1, 1, 0;
+    Eigen::MatrixXf weights = Eigen::MatrixXf::Zero(4, 4), bind(16, 2);
+    weights.row(0).setOnes();
+    bind.colwise() = Eigen::Matrix4f::Identity().reshaped();
+    document.add_accessor(square(), vertices);
+    document.add_joints(joints);
+    document.add_accessor(weights, vertices);
+    document.add_accessor(bind);
+    document.add_accessor(Eigen::MatrixXf{{0, 1}});
+    document.add_accessor(Eigen::MatrixXf{{0, 0}, {0, 0}, {0, 0.6f}, {1, 0.8f}});
+    document.add_accessor(square(), vertices);
+    document.edit().update(Json::parse(R"({"scenes": [{"nodes": [0, 2]}],
+        "nodes": [{"children": [1]}, {"translation": [1, 0, 0]}, {"mesh": 0, "skin": 0, "weights": [0.5]}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "JOINTS_0": 1, "WEIGHTS_0": 2}, "mode": 5,
+                                    "targets": [{"POSITION": 6}]}]}],
+        "skins": [{"joints": [0, 1], "inverseBindMatrices": 3, "skeleton": 0}],
+        "animations": [{"samplers": [{"input": 4, "output": 5, "interpolation": "STEP"}, {"input": 4, "output": 4}],
+                        "channels": [{"sampler": 0, "target": {"node": 1, "path": "rotation"}},
+                                     {"sampler": 1, "target": {"node": 2, "path": "weights"}}]}]})"));
+    return document.to_glb();
+}
+
+/// Four vertices of two bytes a component, one of them replaced.
+constexpr const char* quantised_gltf =
+    R"({"asset": {"version": "2.0"}, "extensionsRequired": ["KHR_mesh_quantization"],
+    "buffers": [{"byteLength": 32, "uri": "data:;base64,AAAAAAAAAAABAAAAAAAAAAEAAQAAAAAAAAABAAAAAAA="}],
+    "bufferViews": [{"buffer": 0, "byteLength": 32, "byteStride": 8}, {"buffer": 0, "byteOffset": 8, "byteLength": 6}],
+    "accessors": [{"bufferView": 0, "componentType": 5122, "count": 4, "type": "VEC3", "normalized": true, "sparse":
+      {"count": 1, "indices": {"bufferView": 1, "componentType": 5121}, "values": {"bufferView": 1}}},
+      {"componentType": 5121, "count": 4, "type": "MAT2"}],
+    "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "_MATRIX": 1}, "mode": 0}]}]})";
+
+/// The square packed with a filter for exponents, and its triangles.
+std::string packed_gltf()
+{
+    const Eigen::MatrixXf positions = square();
+    const unsigned indices[] = {0, 1, 2, 0, 2, 3};
+    std::string filtered(48, '\0'), bytes(meshopt_encodeVertexBufferBound(4, 12), '\0'),
+        triangles(meshopt_encodeIndexBufferBound(6, 4), '\0');
+    meshopt_encodeFilterExp(filtered.data(), 4, 12, 15, positions.data());
+    const auto data = [](std::string& text) { return reinterpret_cast<unsigned char*>(text.data()); };
+    bytes.resize(meshopt_encodeVertexBuffer(data(bytes), bytes.size(), filtered.data(), 4, 12));
+    triangles.resize(meshopt_encodeIndexBuffer(data(triangles), triangles.size(), indices, 6));
+
+    Json json = Json::parse(R"({"asset": {"version": "2.0"}, "buffers": [{}, {"byteLength": 60, "extensions":
+        {"EXT_meshopt_compression": {"fallback": true}}}], "bufferViews": [{"buffer": 1, "byteLength": 48, "byteStride": 12,
+        "extensions": {"EXT_meshopt_compression": {"buffer": 0, "byteStride": 12, "count": 4, "mode": "ATTRIBUTES",
+        "filter": "EXPONENTIAL"}}}, {"buffer": 1, "byteOffset": 48, "byteLength": 12, "extensions":
+        {"EXT_meshopt_compression": {"buffer": 0, "byteStride": 2, "count": 6, "mode": "TRIANGLES"}}}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3"},
+        {"bufferView": 1, "componentType": 5123, "count": 6, "type": "SCALAR"}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}]})");
+    const auto extension = [&](int view) -> Json& {
+        return json["bufferViews"][view]["extensions"]["EXT_meshopt_compression"];
+    };
+    extension(0)["byteLength"] = bytes.size();
+    extension(1)["byteOffset"] = bytes.size();
+    extension(1)["byteLength"] = triangles.size();
+    bytes += triangles;
+    json["buffers"][0] = {{"byteLength", bytes.size()}};
+    return gltf::join_container(json.dump(), bytes, "seed.glb");
+}
+
 void write_seeds(const fs::path& folder)
 {
     constexpr auto text = Encoding::Text, binary = Encoding::Binary;
@@ -160,6 +254,10 @@ void write_seeds(const fs::path& folder)
     for (const char which : {'\1', '\2', '\5'}) // modes, eigenvalues, masses: two numbers each
         write("bullet", std::string(1, which) + std::string("\2\0\0\0", 4) +
                             std::string("\0\0\0\0\0\0\xf0\x3f\0\0\0\0\0\0\0\x40", 16));
+    for (const std::string& seed : {plain_gltf(), animated_gltf(), packed_gltf()})
+        write("gltf", GltfDocument::parse(seed, "seed.glb").to_glb());
+    write("gltf", GltfDocument::parse(quantised_gltf, "seed.gltf").to_glb());
+    write("gltf", quantised_gltf);
     for (const HandMadeSeed& seed : hand_made) write(seed.target, seed.text);
     for (const BuiltinShape& shape : builtin_shapes()) write("shape", shape.text);
     write_mesh_file(folder / "medit" / "seed.mesh.gz", volume());

@@ -87,7 +87,10 @@ void GltfDocument::unpack_views()
     for (std::size_t i = 0; i < unpacked_.size(); ++i) {
         const Value view = gltf::item(*this, "bufferViews", i);
         const std::string name = gltf::meshopt_extension(view);
-        if (name.empty()) continue;
+        if (name.empty()) {
+            view_span(static_cast<int>(i)); // fails where there are no bytes
+            continue;
+        }
         const Value packed = view["extensions"][name];
         const gltf::Range range = gltf::range_of(packed, *this);
         const std::string& buffer = buffers_[static_cast<std::size_t>(range.buffer)];
@@ -210,6 +213,16 @@ int GltfDocument::add_joints(const Eigen::Matrix<std::uint16_t, 4, Eigen::Dynami
 {
     const int view = add_data(joints.data(), 2 * static_cast<std::size_t>(joints.size()), vertex_target);
     return push_accessor(edit_list("accessors"), view, unsigned_short, joints.cols(), "VEC4");
+}
+
+int GltfDocument::add_colors(const Eigen::Matrix<double, 4, Eigen::Dynamic>& rgba)
+{
+    const Eigen::Matrix<std::uint16_t, 4, Eigen::Dynamic> steps =
+        (rgba.array() * 65535.0).round().cast<std::uint16_t>();
+    const int view = add_data(steps.data(), 2 * static_cast<std::size_t>(steps.size()), vertex_target);
+    const int accessor = push_accessor(edit_list("accessors"), view, unsigned_short, steps.cols(), "VEC4");
+    edit_list("accessors").back()["normalized"] = true;
+    return accessor;
 }
 
 } // namespace lithe
