@@ -49,6 +49,7 @@ std::span<const Suite> suites();
 
 SuiteReport bench_math(Progress& progress);
 SuiteReport bench_geometry(Progress& progress);
+SuiteReport bench_rig(Progress& progress);
 SuiteReport bench_fem(Progress& progress);
 SuiteReport bench_reduce(Progress& progress);
 SuiteReport bench_meshing(Progress& progress);

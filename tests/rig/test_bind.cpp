@@ -1,5 +1,6 @@
 #include "lithe/rig/bind.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include <gtest/gtest.h>
@@ -318,6 +319,17 @@ TEST(Bind, TellsOfBonesOutsideAndOfPartsThatSeeNone)
     const MatX w = dense_weights(out.weights, 3);
     EXPECT_GT(w.rightCols(27).row(1).minCoeff(), 1.0 - 1e-12);
     EXPECT_EQ(w.row(2).maxCoeff(), 0.0);
+}
+
+TEST(Bind, CutsWhatObtuseTetsMakeNegativeAndSaysSo)
+{
+    TetMesh beam = box_tets({2.0, 0.4, 0.4}, 0.1);
+    beam.vertices.row(1) += 4.0 * beam.vertices.row(2); // sheared flat
+    const BoundWeights out = bound(beam, row_of_bones(2, -1.0, 1.0), 2);
+    ASSERT_EQ(out.notes.size(), 1u);
+    EXPECT_NE(out.notes[0].find("weights were below zero"), std::string::npos) << out.notes[0];
+    EXPECT_GE(out.weights.weights.minCoeff(), 0.0);
+    EXPECT_LT(partition_error(out.weights), 1e-12);
 }
 
 TEST(Bind, VerticesWithoutTetsFollowTheNearestBone)

@@ -1,5 +1,7 @@
 #include "lithe/rig/skin_weights.hpp"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "lithe/core/parallel.hpp"

@@ -1,5 +1,6 @@
 #include "lithe/rig/skinning.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <numbers>
 

@@ -1,6 +1,7 @@
 #include "lithe/rig/bind.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>

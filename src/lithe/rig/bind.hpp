@@ -12,9 +12,11 @@ struct BoneSegment {
     Vec3 a = Vec3::Zero(), b = Vec3::Zero(); ///< in the world, at rest [m]
 };
 
-/// The bones of a skeleton at rest: every joint that moves something, or those given. `inverse_bind` is that of the
-/// rest pose.
+/// The bones of a skeleton at rest: every joint that has a segment (all of them when none has). `inverse_bind` is that
+/// of the rest pose.
 std::vector<Bone> rest_bones(const Skeleton& skeleton);
+/// Where the bones were bound (their inverse_bind), whatever the skeleton's rest. A joint on top of its only children or, at
+/// the end of a chain, of its parent has none; when all joints lie at one place, each is a point.
 std::vector<BoneSegment> bone_segments(const Skeleton& skeleton, const std::vector<Bone>& bones);
 
 struct BindOptions {
@@ -33,8 +35,10 @@ struct BoundWeights {
 ///
 ///   (L + diag(V H)) w_b = V H p_b,   L the stiffness of the Laplacian on the tets, V the volume of a vertex.
 ///
+/// Of a bone that sticks out only the part inside counts. Nearer than a thousandth of the body's size, d is held there.
 /// The matrix is an M-matrix as far as the mesh allows; what falls below zero elsewhere is cut and the rest normalised. Vertices
-/// of parts that see no bone follow the nearest bone.
+/// of parts that see no bone take the nearest one, seen or not. Throws InputError for a body without tets, without bones, or at
+/// places that are not finite.
 BoundWeights bind_volume(const TetMesh& volume, const std::vector<BoneSegment>& segments, Index bone_count,
                          const BindOptions& options, Progress& progress);
 
