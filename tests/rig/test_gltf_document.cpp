@@ -1,7 +1,7 @@
 #include <cstring>
-#include <fstream>
 
 #include <gmock/gmock.h>
+#include <sys/mman.h>
 
 #include "lithe/core/atomic_file.hpp"
 #include "lithe/geometry/io/bytes.hpp"
@@ -262,6 +262,17 @@ TEST(GltfDocument, BuffersInTheTextAndBesideIt)
                 HasSubstr("a document in memory has no folder"));
 }
 
+TEST(GltfDocument, MoreThanFourGigabytesDoNotFitIntoAGlb)
+{
+    constexpr std::size_t size = (std::size_t{1} << 32) - 40; // addresses only: nobody looks at the bytes
+    void* pages = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ASSERT_NE(pages, MAP_FAILED);
+    const std::string_view binary(static_cast<const char*>(pages), size);
+    EXPECT_EQ(message_of([&] { gltf::join_container("{\"asset\":{}}", binary, "big.glb"); }),
+              "big.glb: 4294967296 bytes are more than a .glb can hold (4 GB); write a .gltf");
+    munmap(pages, size);
+}
+
 // ---- what is checked
 
 struct Fault {
@@ -433,6 +444,9 @@ constexpr Fault material_faults[] = {
     {"/textures", "[{\"sampler\": 0}]", "/textures/0/sampler: is 0, but the file has only 0 samplers"},
     {"/textures", R"([{"extensions": {"KHR_texture_basisu": {"source": 1}}}])",
      "/textures/0/extensions/KHR_texture_basisu/source: is 1"},
+    {"/samplers", "[{\"wrapS\": \"REPEAT\"}]", "/samplers/0/wrapS: must be an integer from 0"},
+    {"/cameras", "[{\"type\": \"fisheye\"}]", "/cameras/0/type: is \"fisheye\", but must be one of"},
+    {"/cameras", "[{\"type\": \"perspective\"}]", "/cameras/0: has no 'perspective'"},
     {"/images", "[{}]", "/images/0: must have either a 'uri' or a 'bufferView'"},
     {"/images", "[{\"bufferView\": 99}]", "/images/0/bufferView: is 99, but"},
 };

@@ -154,6 +154,23 @@ void check_materials(const GltfDocument& document)
     }
 }
 
+void check_samplers(const GltfDocument& document)
+{
+    for (std::size_t i = 0; i < document.count("samplers"); ++i)
+        for (const char* key : {"magFilter", "minFilter", "wrapS", "wrapT"})
+            item(document, "samplers", i).integer_or(key, 0, 0, 65535);
+}
+
+void check_cameras(const GltfDocument& document)
+{
+    for (std::size_t i = 0; i < document.count("cameras"); ++i) {
+        const Value camera = item(document, "cameras", i);
+        const std::string type = camera["type"].one_of({"perspective", "orthographic"});
+        if (!camera.has(type)) camera.fail(fmt::format("has no '{}'; export the file again", type));
+        camera[type].object();
+    }
+}
+
 // ---- nodes and scenes
 
 void check_placement(const Value& node)
@@ -314,7 +331,9 @@ void check_content(const GltfDocument& document)
 {
     check_accessors(document);
     check_images(document);
+    check_samplers(document);
     check_textures(document);
+    check_cameras(document);
     check_materials(document);
     check_meshes(document);
     const std::vector<int> parents = parents_of(document);

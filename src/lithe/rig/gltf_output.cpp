@@ -13,22 +13,12 @@ namespace lithe {
 namespace gltf {
 namespace {
 
-/// Buffers begin at multiples of this, so that what was aligned in them still is. Mappings of whole cache lines gain too.
+/// Buffers begin at multiples of this, so that what was aligned in them still is.
 constexpr std::size_t alignment = 16;
 
 void align(std::string& bytes)
 {
     bytes.resize((bytes.size() + alignment - 1) / alignment * alignment);
-}
-
-/// What kind of image the bytes are, or "".
-std::string mime_type(std::string_view bytes)
-{
-    if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "image/png";
-    if (bytes.starts_with("\xff\xd8\xff")) return "image/jpeg";
-    if (bytes.starts_with("\xabKTX 20\xbb\r\n\x1a\n")) return "image/ktx2";
-    if (bytes.starts_with("RIFF") && bytes.substr(0, 12).ends_with("WEBP")) return "image/webp";
-    return "";
 }
 
 /// A document whose bytes are in one place.
