@@ -105,7 +105,7 @@ double BvhReader::number()
 {
     const double value = scan_.real();
     if (!(std::abs(value) <= largest_number))
-        scan_.fail(fmt::format("found the number {}; those of a motion lie between -{:g} and {:g}", value,
+        scan_.fail(fmt::format("found the number {:g}; those of a motion lie between -{:g} and {:g}", value,
                                largest_number, largest_number));
     return value;
 }

@@ -64,7 +64,7 @@ void report_partners(const Clip& clip, const Skeleton& from, const Skeleton& to,
                         clip.name, listed(joint_names(from)), listed(joint_names(to))));
     if (!alone.empty())
         notes.push_back(
-            fmt::format("clip '{}' has no partner for {}; they stay at rest", clip.name, listed(alone)));
+            fmt::format("joints that clip '{}' does not know stay at rest: {}", clip.name, listed(alone)));
     if (!clip.morphs.empty())
         notes.push_back(fmt::format(
             "the morph targets of clip '{}' belong to another surface and were left out", clip.name));

@@ -25,7 +25,7 @@ constexpr double shear_worth_a_note = 1e-3; ///< of the length of the matrix
 double checked(double value, const io::TextScanner& scan)
 {
     if (!(std::abs(value) <= largest_number))
-        scan.fail(fmt::format("found the number {}; those of a rig lie between -{:g} and {:g}", value,
+        scan.fail(fmt::format("found the number {:g}; those of a rig lie between -{:g} and {:g}", value,
                               largest_number, largest_number));
     return value;
 }
@@ -45,6 +45,12 @@ void expect_end(io::TextScanner& scan, const std::string& last)
 }
 
 // ---- skeletons
+
+/// In a skeleton a comment is a whole line: names may hold any letter.
+void skip_comments(io::TextScanner& scan)
+{
+    while (!scan.at_end() && scan.peek().starts_with('#')) (void)scan.line();
+}
 
 /// One line: index parent name px py pz R (row by row). Names may have blanks in them, or be empty.
 struct JointLine {
@@ -97,6 +103,16 @@ Affine3 model_frame(const JointLine& line, int index)
                                    index));
     frame.linear() = decomposed(frame).rotation.toRotationMatrix(); // without the rounding of the digits
     return frame;
+}
+
+int parent_of(const JointLine& line, int index)
+{
+    const std::int64_t parent = line.scan.to_integer(line.words[1]);
+    if (parent < -1 || parent >= index)
+        line.scan.fail(fmt::format("joint {} has the parent {}; a parent stands above its children, a root "
+                                   "has -1",
+                                   index, parent));
+    return static_cast<int>(parent);
 }
 
 // ---- clips
@@ -348,43 +364,30 @@ void read_surface_and_weights(Character& character, const fs::path& base, const 
 Skeleton parse_skeleton(std::string_view text, const fs::path& name)
 {
     io::TextScanner scan(text, name, {.comment = '\0'});
+    skip_comments(scan);
+    const int count = counted(scan, "joints", 2 * (JointLine::before + JointLine::after));
+    if (count == 0) scan.fail("has no joints; a skeleton has at least one");
+
     Skeleton skeleton;
-    std::vector<Affine3> model;
-    int count = -1; // not known yet
-    while (!scan.at_end()) {
+    std::vector<Affine3> model; // frames of the joints so far
+    for (skip_comments(scan); !scan.at_end(); skip_comments(scan)) {
         const Place place = scan.place();
-        const std::string_view text_line = scan.line();
-        if (text_line.starts_with('#')) continue;
-        if (count < 0) {
-            io::TextScanner header(text_line, name, {.line = place.line});
-            header.expect("joints");
-            count = scan.claim(header.integer(), 2 * (JointLine::before + JointLine::after), "joints");
-            expect_end(header, "the count of joints");
-            continue;
-        }
-        const JointLine line(text_line, place);
+        const JointLine line(scan.line(), place);
         const int index = skeleton.joint_count();
         if (index == count)
             line.scan.fail(fmt::format("found {} after the last of {} joints; mend the count, or remove it",
-                                       io::in_quotes(text_line), count));
+                                       io::in_quotes(line.text), count));
         model.push_back(model_frame(line, index));
-        const std::int64_t parent = line.scan.to_integer(line.words[1]);
-        if (parent < -1 || parent >= index)
-            line.scan.fail(
-                fmt::format("joint {} has the parent {}; a parent stands above its children, a root "
-                            "has -1",
-                            index, parent));
+        const int parent = parent_of(line, index);
         const Affine3 local = parent < 0 ? model.back() : model[parent].inverse() * model.back();
         skeleton.joints.push_back(
             {line.name(),
-             static_cast<int>(parent),
+             parent,
              {.translation = local.translation(), .rotation = Quat(Mat3(local.linear())).normalized()}});
     }
-    if (skeleton.joint_count() != std::max(count, 1))
-        scan.fail(count < 0    ? "has no 'joints COUNT'; a skeleton begins with it"
-                  : count == 0 ? std::string("has no joints; a skeleton has at least one")
-                               : fmt::format("ends after {} of {} joints; the file is cut short",
-                                             skeleton.joint_count(), count));
+    if (skeleton.joint_count() < count)
+        scan.fail(
+            fmt::format("ends after {} of {} joints; the file is cut short", skeleton.joint_count(), count));
     return skeleton;
 }
 
@@ -456,7 +459,8 @@ std::string skeleton_text(const Skeleton& skeleton)
         for (const double x : world[j].translation()) text += fmt::format(" {:.9g}", x);
         text += ' ';
         const Mat3 R = decomposed(world[j]).rotation.toRotationMatrix();
-        for (const double entry : Mat3(R.transpose()).reshaped()) text += fmt::format(" {:.9g}", entry);
+        for (int i = 0; i < 3; ++i)
+            for (int k = 0; k < 3; ++k) text += fmt::format(" {:.9g}", R(i, k));
         text += '\n';
     }
     return text;
