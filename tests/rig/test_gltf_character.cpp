@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <numbers>
 #include <sstream>
@@ -6,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "lithe/core/random.hpp"
 #include "lithe/math/color.hpp"
 #include "rig/gltf_builder.hpp"
 #include "support/data.hpp"
@@ -582,6 +584,108 @@ TEST(GltfCharacter, meshes_that_nodes_multiply_beyond_measure_are_refused)
     for (int i = 0; i < 400; ++i) add(document, "nodes", {{"mesh", 0}, {"translation", {i, 0, 0}}});
     EXPECT_THAT(message_of([&] { character_of(document); }),
                 HasSubstr("as often as nodes use them, have more than 20000000 vertices"));
+}
+
+namespace {
+
+/// All values of a JSON tree, as pointers to them.
+void collect(const Json& json, const std::string& at, std::vector<std::string>& pointers)
+{
+    if (!at.empty()) pointers.push_back(at);
+    if (json.is_object())
+        for (const auto& [key, value] : json.items()) collect(value, at + "/" + key, pointers);
+    if (json.is_array())
+        for (std::size_t i = 0; i < json.size(); ++i)
+            collect(json[i], at + "/" + std::to_string(i), pointers);
+}
+
+std::uint32_t word_at(const std::string& bytes, std::size_t at)
+{
+    std::uint32_t word = 0;
+    std::memcpy(&word, bytes.data() + at, sizeof word);
+    return word;
+}
+
+/// A .glb with other JSON: 12 bytes of header, 8 of the first chunk's, its text, and the rest.
+std::string with_json(const std::string& glb, std::string text)
+{
+    const std::string rest = glb.substr(20 + word_at(glb, 12));
+    text.resize((text.size() + 3) / 4 * 4, ' ');
+    std::string bytes = glb.substr(0, 20) + text + rest;
+    const auto size = static_cast<std::uint32_t>(bytes.size()),
+               length = static_cast<std::uint32_t>(text.size());
+    std::memcpy(bytes.data() + 8, &size, sizeof size);
+    std::memcpy(bytes.data() + 12, &length, sizeof length);
+    return bytes;
+}
+
+/// Something else in the place of a value, or the value of another place.
+Json replacement(const Json& all, const std::vector<std::string>& pointers, Random& random)
+{
+    switch (random.index(6)) {
+    case 0:
+        return random.index(8);
+    case 1:
+        return random.normal();
+    case 2:
+        return "text";
+    case 3:
+        return Json::array();
+    case 4:
+        return Json::object();
+    default:
+        return all.at(Json::json_pointer(pointers[random.index(pointers.size())]));
+    }
+}
+
+} // namespace
+
+namespace {
+
+/// Changes values of the document at random; counts the changed ones that are still accepted, all of which become
+/// characters.
+int accepted_changes(const GltfDocument& document, int trials, std::uint64_t seed)
+{
+    const std::string glb = document.to_glb();
+    const Json whole = reread(document)->json();
+    std::vector<std::string> pointers;
+    collect(whole, "", pointers);
+    int accepted = 0;
+    Random random(seed);
+    for (int trial = 0; trial < trials; ++trial) {
+        Json changed = whole;
+        for (std::uint64_t i = 0; i <= random.index(2); ++i) {
+            const Json::json_pointer at(pointers[random.index(pointers.size())]);
+            if (changed.contains(at)) changed[at] = replacement(whole, pointers, random);
+        }
+        std::shared_ptr<const GltfDocument> read;
+        message_of([&] {
+            read = std::make_shared<const GltfDocument>(
+                GltfDocument::parse(with_json(glb, changed.dump()), "test.glb"));
+        });
+        if (!read) continue;
+        ++accepted;
+        EXPECT_EQ(message_of([&] { gltf_character(read); }), "nothing was thrown") << changed;
+    }
+    return accepted;
+}
+
+} // namespace
+
+TEST(GltfCharacter, whatever_a_document_accepts_becomes_a_character)
+{
+    GltfDocument triangle = textured_triangle(Eigen::Matrix<float, 2, 3>::Constant(0.3f));
+    Json& texture = triangle.edit()["materials"][0]["pbrMetallicRoughness"]["baseColorTexture"];
+    texture["extensions"] = {
+        {"KHR_texture_transform", {{"offset", {0, 1}}, {"rotation", 1.0}, {"texCoord", 0}}}};
+    triangle.edit()["materials"][0]["extensions"] = {
+        {"KHR_materials_pbrSpecularGlossiness",
+         {{"diffuseFactor", {1, 1, 1, 1}}, {"diffuseTexture", {{"index", 0}}}}}};
+    EXPECT_GT(accepted_changes(triangle, 1000, 7), 100);
+
+    GltfDocument strip = strip_document();
+    add_bend(strip);
+    EXPECT_GT(accepted_changes(strip, 1000, 8), 50);
 }
 
 // ---- the data set: the same characters, brought into plain text by another program

@@ -146,6 +146,31 @@ TEST(GltfWrite, nodes_that_move_have_no_matrix)
     expect_same_motion(character, clip, back, back.clips[0]);
 }
 
+TEST(GltfWrite, a_wrong_hint_at_the_root_of_a_skin_goes)
+{
+    GltfDocument strip = strip_document();
+    add_bend(strip);
+    for (const int node : {0, 1, 2}) {
+        strip.edit()["skins"][0]["skeleton"] = node;
+        const Character character = character_of(strip);
+        GltfDocument document = *character.source;
+        set_animation(document, character, character.clips[0]);
+        EXPECT_EQ(document.json()["skins"][0].contains("skeleton"), node != 2) << "node " << node;
+    }
+}
+
+TEST(GltfWrite, all_clips_can_be_set_at_once)
+{
+    const Character character = character_of(morphing_strip());
+    GltfDocument document = *character.source;
+    const std::vector<Clip> turned_round(character.clips.rbegin(), character.clips.rend());
+    set_animations(document, character, turned_round);
+    const Character back = character_of(document);
+    ASSERT_EQ(back.clips.size(), 2u);
+    EXPECT_EQ(back.clips[0].name, "bend");
+    for (std::size_t i = 0; i < 2; ++i) expect_same_motion(character, turned_round[i], back, back.clips[i]);
+}
+
 TEST(GltfWrite, a_clip_that_moves_nothing_leaves_no_animation)
 {
     const Character character = character_of(morphing_strip());

@@ -1,4 +1,6 @@
 #pragma once
+#include <span>
+
 #include "lithe/rig/character.hpp"
 #include "lithe/rig/gltf_document.hpp"
 
@@ -10,8 +12,12 @@ Character gltf_character(std::shared_ptr<const GltfDocument> document, const Rea
 /// Which joint of the character a node of the document became, or -1.
 std::vector<int> joint_of_node(const GltfDocument& document);
 
-/// Replaces all animations by this clip of the character that the document was read into.
-void set_animation(GltfDocument& document, const Character& character, const Clip& clip);
+/// Replaces all animations by these clips of the character that the document was read into.
+void set_animations(GltfDocument& document, const Character& character, std::span<const Clip> clips);
+inline void set_animation(GltfDocument& document, const Character& character, const Clip& clip)
+{
+    set_animations(document, character, {&clip, 1});
+}
 
 /// Adds morph targets to the parts of a character's surface, driven by weights over time in the animation of that name (made if it
 /// is not there). Displacements are at rest in the world, of all vertices of the surface, a column (3 n) per target; weights are

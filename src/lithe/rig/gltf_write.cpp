@@ -172,21 +172,43 @@ void CharacterWriter::add_clip(const Clip& clip)
     document_.edit_list("animations").push_back(std::move(animation));
 }
 
+bool is_above(const SceneNodes& scene, int ancestor, int joint)
+{
+    while (joint >= 0 && joint != ancestor) joint = scene.parent[joint];
+    return joint >= 0;
+}
+
+/// The hint which node is the root of a skin must be above all its joints. Exporters get it wrong: then it goes.
+void drop_wrong_skeletons(GltfDocument& document, const SceneNodes& scene)
+{
+    for (std::size_t i = 0; i < document.count("skins"); ++i) {
+        Json& skin = document.edit_list("skins")[i];
+        const int root = int_at(skin, "skeleton", -1);
+        if (root < 0) continue;
+        for (const Json& node : skin["joints"])
+            if (!is_above(scene, scene.joint[root], scene.joint[node.get<int>()])) {
+                skin.erase("skeleton");
+                break;
+            }
+    }
+}
+
 } // namespace
 
-void set_animation(GltfDocument& document, const Character& character, const Clip& clip)
+void set_animations(GltfDocument& document, const Character& character, std::span<const Clip> clips)
 {
     const SceneNodes scene = scene_nodes(document);
     LITHE_ASSERT(scene.node.size() == character.skeleton.joints.size());
-    Json animation = animation_of(document, clip, scene.node);
-    for (const Json& channel : animation["channels"]) {
-        const int node = channel["target"]["node"].get<int>();
-        make_animatable(document, node, character.skeleton.joints[scene.joint[node]].rest);
+    drop_wrong_skeletons(document, scene);
+    document.edit().erase("animations");
+    for (const Clip& clip : clips) {
+        Json animation = animation_of(document, clip, scene.node);
+        for (const Json& channel : animation["channels"]) {
+            const int node = channel["target"]["node"].get<int>();
+            make_animatable(document, node, character.skeleton.joints[scene.joint[node]].rest);
+        }
+        if (!animation["channels"].empty()) document.edit_list("animations").push_back(std::move(animation));
     }
-    if (animation["channels"].empty())
-        document.edit().erase("animations");
-    else
-        document.edit()["animations"] = Json::array({std::move(animation)});
 }
 
 GltfDocument make_gltf(const Character& character)
