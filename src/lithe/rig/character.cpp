@@ -38,8 +38,9 @@ CharacterFormat character_format(const fs::path& file)
 }
 
 /// Of the morph targets of a part at time t.
-VecX morph_weights(const SurfacePart& part, const Clip* clip, double t)
+VecX weights_of(const SurfacePart& part, const Clip* clip, double t)
 {
+    if (part.morphs.empty()) return {};
     if (clip)
         for (const MorphTrack& morph : clip->morphs)
             if (morph.joint == part.joint) return morph.weights.at(t);
@@ -68,11 +69,21 @@ Character read_character(const fs::path& file, const ReadOptions& options)
     LITHE_ASSERT(false);
 }
 
+VecX morph_weights(const Character& character, const Clip* clip, double t)
+{
+    std::vector<double> all;
+    for (const SurfacePart& part : character.parts) {
+        const VecX weights = weights_of(part, clip, t);
+        all.insert(all.end(), weights.begin(), weights.end());
+    }
+    return Eigen::Map<const VecX>(all.data(), static_cast<Index>(all.size()));
+}
+
 Points morphed_surface(const Character& character, const Clip* clip, double t)
 {
     Points X = character.surface.vertices;
     for (const SurfacePart& part : character.parts) {
-        const VecX weights = part.morphs.empty() ? VecX() : morph_weights(part, clip, t);
+        const VecX weights = weights_of(part, clip, t);
         LITHE_ASSERT(weights.size() == static_cast<Index>(part.morphs.size()));
         for (Index k = 0; k < weights.size(); ++k)
             if (weights[k] != 0.0)

@@ -48,6 +48,9 @@ bool holds_character(const std::filesystem::path& file);
 /// file and the place in it.
 Character read_character(const std::filesystem::path& file, const ReadOptions& options = {});
 
+/// The weights of all morph targets at time t of a clip, or at rest without one, part after part.
+VecX morph_weights(const Character& character, const Clip* clip, double t);
+
 /// The surface's vertices with the morph targets of a clip at time t, or of rest without a clip: what is skinned. [m]
 Points morphed_surface(const Character& character, const Clip* clip, double t);
 

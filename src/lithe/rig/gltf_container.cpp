@@ -227,4 +227,13 @@ std::string uri_of(std::string_view file_name)
     return uri;
 }
 
+std::string mime_type(std::string_view bytes)
+{
+    if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "image/png";
+    if (bytes.starts_with("\xff\xd8\xff")) return "image/jpeg";
+    if (bytes.starts_with("\xabKTX 20\xbb\r\n\x1a\n")) return "image/ktx2";
+    if (bytes.starts_with("RIFF") && bytes.substr(0, 12).ends_with("WEBP")) return "image/webp";
+    return "";
+}
+
 } // namespace lithe::gltf

@@ -26,4 +26,7 @@ std::string read_uri(const Value& uri, const std::filesystem::path& folder);
 /// A file name as a URI: everything but letters, digits, '.', '-' and '_' is percent-encoded.
 std::string uri_of(std::string_view file_name);
 
+/// What kind of image the bytes are: "image/png" and so on, or "".
+std::string mime_type(std::string_view bytes);
+
 } // namespace lithe::gltf

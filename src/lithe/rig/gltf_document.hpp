@@ -58,6 +58,13 @@ public:
     /// For JOINTS_n: four joints of a skin per vertex.
     int add_joints(const Eigen::Matrix<std::uint16_t, 4, Eigen::Dynamic>& joints);
 
+    /// Colours, or others in [0, 1], of four components in steps of 1/65535.
+    int add_colors(const Eigen::Matrix<double, 4, Eigen::Dynamic>& rgba);
+
+    /// Puts all of another document behind what is here: its scene becomes part of this one's. Extensions of its nodes and
+    /// primitives are left out, since they refer to lists that we do not know.
+    void append(GltfDocument other);
+
     /// Writes a .glb (all buffers in one, images of other files taken in) or a .gltf with a .bin beside it, whole or not at
     /// all.
     void write(const std::filesystem::path& target) const;
@@ -66,6 +73,7 @@ public:
 private:
     void load_buffers(const std::string_view* binary_chunk);
     void unpack_views();
+    void take_in_images();
     int add_data(const void* data, std::size_t size, int target);
 
     std::filesystem::path file_, folder_;
