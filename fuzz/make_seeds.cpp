@@ -92,6 +92,18 @@ constexpr HandMadeSeed hand_made[] = {
     {"vega", "*VERTICES\n4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n*ELEMENTS\nTET\n1 4 0\n0 0 1 2 "
              "3\n*MATERIAL a\nENU, 1, 2, 0.3\n*SET s\n0,\n"
              "*REGION\nallElements, a\n*REGION\ns, a\n"},
+    {"bvh",
+     "HIERARCHY\nROOT Hips\n{\n\tOFFSET 0 0 0\n\tCHANNELS 6 Xposition Yposition Zposition Zrotation "
+     "Yrotation Xrotation\n\tJOINT Leg\n\t{\n\t\tOFFSET 0 -2 .5\n\t\tCHANNELS 3 Zrotation Yrotation "
+     "Xrotation\n\t\tEnd Site\n\t\t{\n\t\t\tOFFSET 0 -1 0\n\t\t}\n\t}\n}\nMOTION\nFrames: 2\nFrame Time: "
+     ".0083333\n1 2 3 4 5 6 7 8 9\n1 2 3 4 5 6 -170 8e1 9\n"},
+    {"bvh", "HIERARCHY ROOT a b { OFFSET 1 0 0 CHANNELS 1 Yrotation }\r\nROOT b\r\n{\r\nOFFSET 0 0 0\r\n}\r\n"
+            "MOTION\r\nFrames: 1\r\nFrame Time: 1\r\n90"},
+    {"bvh",
+     "# skel v1\njoints 2\n0 -1 hip  0 1 0  1 0 0 0 1 0 0 0 1\n1 0 left knee  0 .5 0  0 -1 0 1 0 0 0 0 1\n"
+     "fps 30 frames 2 joints 2\nframe 0\n1 0 0 0 0 1 0 0 0 0 1 0\n1 0 0 0 0 1 0 0 0 0 1 0\nframe 1\n"
+     "0 -1 0 .5 1 0 0 0 0 0 1 0\n1 .1 0 0 0 2 0 0 0 0 0 0\n"
+     "vertices 2 joints 2\n1 0 1\n2 0 .25 1 .7501\n"},
     {"scene", "[[body]]\nshape = \"sphere:radius=0.1\"\nposition = [0, 0.5, 0]\n[[obstacle]]\nshape = "
               "\"plane\"\n"},
     {"scene", "title = \"t\"\n[time]\nfps = 60\nsubsteps = 2\nframes = 9\nmethod = \"newmark\"\n"

@@ -140,7 +140,7 @@ TEST(Bvh, TakesScaleAndUpAxisIntoThePlacement)
         world_transforms(character.skeleton, pose_at(character.skeleton, character.clips.at(0), 0.0));
     EXPECT_LT((world[0].translation() - Vec3(0.01, 0.03, -0.02)).norm(), 1e-16);
     EXPECT_EQ(test::message_of([&] { (void)parse(text, {.scale = 0.0}); }),
-              "scale = 0 must lie in (0, 1e+100)");
+              "scale = 0 must lie in (1e-100, 1e+100)");
 }
 
 TEST(Bvh, ReadsWhatOtherProgramsWrite)

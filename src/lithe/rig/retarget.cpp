@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -128,14 +129,15 @@ double size_ratio(const Posed& from, const Posed& to, const std::vector<int>& pa
     return source_size > 0.0 && target_size > 0.0 ? target_size / source_size : 1.0;
 }
 
-/// The joints with a partner that have none with a partner above them.
-std::vector<bool> topmost(const Skeleton& skeleton, const std::vector<int>& partner)
+/// The joints with a partner that have none with a partner above them, and can move in the frame that is.
+std::vector<bool> topmost(const Posed& rest, const std::vector<int>& partner)
 {
     std::vector<bool> top(partner.size()), below(partner.size()); // below: a joint with a partner is above
     for (std::size_t j = 0; j < partner.size(); ++j) {
-        const int parent = skeleton.joints[j].parent;
+        const int parent = rest.skeleton.joints[j].parent;
+        const Affine3& frame = parent < 0 ? rest.skeleton.placement : rest.world[parent];
         below[j] = parent >= 0 && (below[parent] || partner[parent] >= 0);
-        top[j] = partner[j] >= 0 && !below[j];
+        top[j] = partner[j] >= 0 && !below[j] && std::abs(frame.linear().determinant()) > 0.0;
     }
     return top;
 }
@@ -166,12 +168,12 @@ Clip retargeted(const Clip& clip, const Skeleton& from, const Skeleton& to, std:
 {
     const std::vector<int> partner = partners(from, to);
     report_partners(clip, from, to, partner, notes);
-    const std::vector<bool> top = topmost(to, partner);
     const std::vector<double> times = key_times(clip);
 
     Posed source_rest{from}, target_rest{to}, source{from};
     source_rest.update();
     target_rest.update();
+    const std::vector<bool> top = topmost(target_rest, partner);
     const double ratio = size_ratio(source_rest, target_rest, partner);
 
     Clip result{.name = clip.name, .joints = empty_tracks(partner, top, times)};

@@ -75,7 +75,7 @@ bool is_same(const Skeleton& a, const Skeleton& b)
 
 Affine3 file_placement(const ReadOptions& options)
 {
-    const double scale = require_between("scale", options.scale, 0.0, 1e100);
+    const double scale = require_between("scale", options.scale, 1e-100, 1e100);
     Mat3 upright = Mat3::Identity();
     if (options.up == UpAxis::Z) upright << 1, 0, 0, 0, 0, 1, 0, -1, 0;
     Affine3 placement = Affine3::Identity();

@@ -129,8 +129,11 @@ std::vector<Bone> joint_bones(const Skeleton& skeleton)
 /// The matrix that undoes A as far as it can be undone: a joint may be scaled to nothing.
 Affine3 undone(const Affine3& A)
 {
+    constexpr double nothing = 1e-30;
     Affine3 inverse;
-    inverse.linear() = A.linear().completeOrthogonalDecomposition().pseudoInverse();
+    inverse.linear().setZero();
+    if (A.linear().norm() > nothing)
+        inverse.linear() = A.linear().completeOrthogonalDecomposition().pseudoInverse();
     inverse.translation() = -(inverse.linear() * A.translation());
     return inverse;
 }
@@ -300,7 +303,7 @@ std::vector<Influence> read_influences(io::TextScanner& scan, Index bone_count)
         influences.push_back({static_cast<int>(bone), weight});
     }
     check_bones_once(influences, scan);
-    std::stable_sort(influences.begin(), influences.end(), [](const Influence& a, const Influence& b) {
+    std::sort(influences.begin(), influences.end(), [](const Influence& a, const Influence& b) {
         return a.weight > b.weight || (a.weight == b.weight && a.bone < b.bone);
     });
     if (influences.size() > most_influences) influences.resize(most_influences);
