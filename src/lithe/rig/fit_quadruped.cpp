@@ -151,19 +151,20 @@ int foremost(const BodyGraph& graph, const Quadruped& body)
     return best;
 }
 
-/// The limb that is no leg, nearer to the back than to the front, and longest from there; -1: none.
+/// The limb that is no leg, lies behind the pelvis and is farthest from it; -1: none.
 int tail_tip(const BodyGraph& graph, const std::vector<Limb>& limbs, const Quadruped& body)
 {
-    const BodyGraph::Search back = graph.search({body.back.trunk}, Length),
-                            front = graph.search({body.front.trunk}, Length);
-    const auto distance = [&](int p) { return back.distance[static_cast<std::size_t>(p)]; };
+    const BodyGraph::Search search = graph.search({body.back.trunk}, Length);
+    const double start = graph.place(body.back.trunk)[body.axis];
+    const auto distance = [&](int p) { return search.distance[static_cast<std::size_t>(p)]; };
+    const auto behind = [&](int p) { return body.forward * (graph.place(p)[body.axis] - start) < 0.0; };
     const auto is_leg = [&](int p) {
-        for (const int leg : {body.back.left, body.back.right, body.front.left, body.front.right})
+        for (const int leg : {body.back.left, body.back.right})
             if ((graph.place(p) - graph.place(leg)).norm() < foot_size) return true;
         return false;
     };
     return pick_tip(
-        limbs, [&](int p) { return !is_leg(p) && distance(p) < front.distance[static_cast<std::size_t>(p)]; },
+        limbs, [&](int p) { return behind(p) && !is_leg(p); },
         [&](int a, int b) { return distance(a) > distance(b); });
 }
 

@@ -20,7 +20,9 @@ void SkeletonDraft::add_limb(int parent, const CentreLine& line, double root,
 
 void SkeletonDraft::add_head(int chest, const CentreLine& line)
 {
-    const double neck = line.thinnest(0.15, 0.65);
+    constexpr double tapering = 0.6, usual = 0.4; // a head that only gets thinner to its end shows no neck
+    const double thinnest = line.thinnest(0.15, 0.65);
+    const double neck = thinnest < tapering ? thinnest : usual;
     const int first = add("neck", chest, line.at(neck));
     const int second = add("head", first, line.at(neck + 0.25 * (1.0 - neck)));
     add("head_end", second, line.at(1.0));

@@ -22,7 +22,7 @@ struct SkeletonDraft {
     /// The root, two joints and the tip of a limb: at the share `root` of its line, at two shares of the rest, at its end.
     void add_limb(int parent, const CentreLine& line, double root, const std::array<double, 2>& bends,
                   const std::array<std::string, 4>& names);
-    /// Neck, head and its end along the line from the chest: the neck is the thinnest place.
+    /// Neck, head and its end along the line from the chest: the neck is the thinnest place between.
     void add_head(int chest, const CentreLine& line);
 };
 
