@@ -6,6 +6,7 @@
 #include "lithe/core/version.hpp"
 #include "rig/gltf_builder.hpp"
 #include "support/data.hpp"
+#include "support/message_of.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace lithe;
@@ -398,6 +399,18 @@ TEST(MakeGltf, a_surface_without_weights_stands_still_and_a_skeleton_can_be_alon
     EXPECT_EQ(back.skeleton.joint_count(), character.skeleton.joint_count() + 1);
     EXPECT_EQ(back.clips.size(), 1u);
     EXPECT_EQ(character_of(make_gltf({})).skeleton.joint_count(), 0);
+}
+
+TEST(MakeGltf, numbers_beyond_single_precision_are_refused)
+{
+    Character character = strip_character();
+    character.surface.vertices(0, 0) = 1e40;
+    EXPECT_EQ(message_of([&] { make_gltf(character); }),
+              "the surface: glTF holds numbers up to 1e+38 only; choose a larger unit");
+    character = strip_character();
+    character.clips[0].joints[0].translation = Track<Vec3>{Interpolation::Step, {0}, {Vec3(0, 1e40, 0)}};
+    EXPECT_EQ(message_of([&] { make_gltf(character); }),
+              "the clip: glTF holds numbers up to 1e+38 only; choose a larger unit");
 }
 
 // ---- the data set

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include <fmt/format.h>
+
 #include "lithe/core/error.hpp"
 
 namespace lithe::gltf {
@@ -54,6 +56,15 @@ const VecX& numbers_of(const VecX& v)
 
 } // namespace
 
+Eigen::MatrixXf file_numbers(const MatX& numbers, const char* what)
+{
+    constexpr double largest = 1e38; // of single precision, nearly
+    if (!(numbers.array().abs() <= largest).all())
+        throw InputError(
+            fmt::format("{}: glTF holds numbers up to {:g} only; choose a larger unit", what, largest));
+    return numbers.cast<float>();
+}
+
 Json array_of(const Eigen::Ref<const VecX>& numbers)
 {
     Json array = Json::array();
@@ -87,15 +98,15 @@ Json AnimationWriter::sampler(const Track<T>& track)
     const FileKeys keys = file_keys(track.times, begin_);
     const std::size_t per_key = track.interpolation == Interpolation::Cubic ? 3 : 1;
     const Index size = numbers_of(track.values.front()).size();
-    Eigen::MatrixXf values(size, static_cast<Index>(per_key * keys.key.size()));
+    MatX values(size, static_cast<Index>(per_key * keys.key.size()));
     Index column = 0;
     for (const std::size_t key : keys.key)
         for (std::size_t i = 0; i < per_key; ++i)
-            values.col(column++) = numbers_of(track.values[per_key * key + i]).template cast<float>();
+            values.col(column++) = numbers_of(track.values[per_key * key + i]);
     // Weights are single numbers, one after the other, however many targets there are.
-    if constexpr (std::is_same_v<T, VecX>) values = Eigen::MatrixXf(values.reshaped(1, values.size()));
+    if constexpr (std::is_same_v<T, VecX>) values = MatX(values.reshaped(1, values.size()));
     const int input = times(keys.times);
-    const int output = document_.add_accessor(values);
+    const int output = document_.add_accessor(file_numbers(values, "the clip"));
     return {{"input", input}, {"interpolation", name_of(track.interpolation)}, {"output", output}};
 }
 

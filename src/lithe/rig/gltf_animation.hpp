@@ -7,6 +7,8 @@
 
 namespace lithe::gltf {
 
+/// In single precision. InputError when they are too large for it; `what` they are, for the message.
+Eigen::MatrixXf file_numbers(const MatX& numbers, const char* what);
 Json array_of(const Eigen::Ref<const VecX>& numbers);
 
 /// Says where a node is in its parent, without what is the identity. A matrix goes.

@@ -152,7 +152,8 @@ void MorphWriter::add_targets(Json& primitive, const SurfacePart* part)
         if (part)
             D = to_mesh *
                 displacements_.col(t).segment(3 * part->first_vertex, 3 * vertices).reshaped(3, vertices);
-        targets.push_back({{"POSITION", document_.add_accessor(D.cast<float>(), vertex_data)}});
+        targets.push_back(
+            {{"POSITION", document_.add_accessor(file_numbers(D, "the displacements"), vertex_data)}});
     }
     primitive["targets"] = std::move(targets);
 }

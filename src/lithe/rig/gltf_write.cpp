@@ -109,8 +109,9 @@ void CharacterWriter::add_skeleton()
 void CharacterWriter::add_surface()
 {
     const TriangleMesh& surface = character_.surface;
-    Json attributes = {{"POSITION", document_.add_accessor(surface.vertices.cast<float>(), vertex_data)},
-                       {"NORMAL", document_.add_accessor(file_normals(surface), vertex_data)}};
+    Json attributes = {
+        {"POSITION", document_.add_accessor(file_numbers(surface.vertices, "the surface"), vertex_data)},
+        {"NORMAL", document_.add_accessor(file_normals(surface), vertex_data)}};
     if (const VertexField* color = find_color(surface.fields))
         attributes["COLOR_0"] = document_.add_accessor(file_colors(color->values), vertex_data);
     Json node = {{"name", "surface"}, {"mesh", 0}};
@@ -133,7 +134,7 @@ void CharacterWriter::add_surface()
 void CharacterWriter::add_skin(Json& attributes, Json& node)
 {
     std::vector<int> joints;
-    Eigen::MatrixXf inverse_bind(16, static_cast<Index>(character_.bones.size()));
+    MatX inverse_bind(16, static_cast<Index>(character_.bones.size()));
     for (const Bone& bone : character_.bones) {
         int index = node_of_joint_[bone.joint];
         if (std::find(joints.begin(), joints.end(), index) != joints.end()) {
@@ -143,12 +144,13 @@ void CharacterWriter::add_skin(Json& attributes, Json& node)
         }
         Mat4 matrix = Mat4::Identity();
         matrix.topRows<3>() = bone.inverse_bind.matrix();
-        inverse_bind.col(static_cast<Index>(joints.size())) = matrix.reshaped().cast<float>();
+        inverse_bind.col(static_cast<Index>(joints.size())) = matrix.reshaped();
         joints.push_back(index);
     }
     LITHE_ASSERT(!joints.empty() && joints.size() <= 65536);
     document_.edit_list("skins").push_back(
-        {{"inverseBindMatrices", document_.add_accessor(inverse_bind)}, {"joints", joints}});
+        {{"inverseBindMatrices", document_.add_accessor(file_numbers(inverse_bind, "the bones"))},
+         {"joints", joints}});
     node["skin"] = 0;
 
     const SkinWeights& skin = character_.weights;
