@@ -13,6 +13,7 @@
 #include "lithe/geometry/mesh_io.hpp"
 #include "lithe/geometry/surface_query.hpp"
 #include "lithe/meshing/repair.hpp"
+#include "lithe/meshing/sampled_field.hpp"
 #include "lithe/meshing/surface_pieces.hpp"
 #include "support/data.hpp"
 #include "support/message_of.hpp"
@@ -222,6 +223,39 @@ TEST(Wrap, ASheetOnABodyGetsTheThicknessOfACell)
     const double ear = volume(result.surface) - volume(body);
     EXPECT_NEAR(ear, 0.08 * 0.8 * 1.03, 0.02); // its thickness and its area beyond the ball, rim included
     EXPECT_LT(result.report.uncovered, 0.02);
+}
+
+TEST(Wrap, ASheetThatSharesEdgesWithTheBodyIsCutOffAndThickened)
+{
+    // a fin on the upper side of a box: its lower edge is an edge of the box's grid, with three triangles
+    Progress progress;
+    const TriangleMesh body = make_shape("box:size=1x1x1", 0.25, progress);
+    const TriangleMesh fin = sheet(4, 0.5, 1.0, -0.5, 0.5);
+    const Wrap result = wrap_of(test::joined(body, fin), {.cell = 0.06});
+    expect_one_closed_body(result.surface);
+    EXPECT_EQ(result.report.shells, 1);
+    EXPECT_NEAR(volume(result.surface), 1.0 + 0.06 * 0.5, 0.03);
+    EXPECT_NEAR(bounds(result.surface.vertices).max()[1], 1.03, 0.02);
+}
+
+TEST(SampledField, IsTheFunctionNearItsZeroSetAndKnowsTheSignElsewhere)
+{
+    const ImplicitFunction f = {.value = [](const Vec3& x) { return x.norm() - 1.0; }};
+    const Box3 box(Vec3::Constant(-2.0), Vec3::Constant(2.0));
+    Progress progress;
+    const double h = 0.05;
+    const SampledField field(f, box, {.spacing = h, .band = 0.1}, progress);
+    Random random(3);
+    for (int i = 0; i < 5000; ++i) {
+        const Vec3 x = test::random_point(random, -2.0, 2.0);
+        const double exact = f.value(x);
+        // second differences of the distance are below 1 / |x| along two directions
+        if (std::abs(exact) < 0.1 - std::sqrt(3.0) * h) {
+            EXPECT_NEAR(field.value(x), exact, h * h / 4.0);
+        } else if (std::abs(exact) > h) {
+            EXPECT_EQ(field.value(x) < 0.0, exact < 0.0);
+        }
+    }
 }
 
 TEST(Wrap, StrayTrianglesFarAwayAreDropped)
