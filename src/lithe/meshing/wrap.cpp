@@ -204,8 +204,8 @@ bool is_closed_shell(TriangleMesh& mesh, WrapReport& report)
     return true;
 }
 
-/// Lengths in units of the body's longest side, in steps of single precision: the same body in other units then gives
-/// the same wrap to the last bit, ties between equally good choices included.
+/// Lengths in units of the body's longest side, in steps of single precision: nothing that follows depends on the unit, but
+/// for rounding.
 struct Frame {
     Vec3 centre;
     double size; ///< [m]
