@@ -1,12 +1,13 @@
 // Any bytes as a glTF file: they are a document that can be read to its last number and written so that it reads the same,
-// or an InputError of one line.
+// or an InputError of one line. And a document is a character that can be posed at any time, or such an error.
 #include <cstdint>
-#include <cstdio>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "lithe/core/error.hpp"
 #include "lithe/rig/gltf_accessor.hpp"
+#include "lithe/rig/gltf_character.hpp"
 #include "lithe/rig/gltf_document.hpp"
 
 namespace {
@@ -49,6 +50,23 @@ std::string written(const GltfDocument& document)
     }
 }
 
+void expect_one_line(const InputError& error)
+{
+    const std::string_view what = error.what();
+    LITHE_ASSERT(what.starts_with("fuzzed") && what.find('\n') == what.npos);
+}
+
+void pose(const Character& character)
+{
+    Pose pose;
+    for (const Clip& clip : character.clips)
+        for (const double share : {0.0, 0.3, 1.0}) {
+            pose_at(character.skeleton, clip, clip.begin() + share * clip.duration(), pose);
+            (void)world_transforms(character.skeleton, pose);
+            (void)morphed_surface(character, &clip, share * clip.duration());
+        }
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
@@ -57,12 +75,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
         document = GltfDocument::parse(std::string_view(reinterpret_cast<const char*>(data), size), "fuzzed");
     } catch (const InputError& error) {
-        const std::string_view what = error.what();
-        LITHE_ASSERT(what.starts_with("fuzzed") && what.find('\n') == what.npos);
+        expect_one_line(error);
         return 0;
     }
     look_at_everything(document);
     const std::string glb = written(document);
     if (!glb.empty()) expect_same(document, GltfDocument::parse(glb, "again")); // must not throw
+    try {
+        pose(gltf_character(std::make_shared<const GltfDocument>(std::move(document))));
+    } catch (const InputError& error) {
+        expect_one_line(error);
+    }
     return 0;
 }

@@ -10,6 +10,7 @@
 #include "lithe/core/parallel.hpp"
 #include "lithe/core/progress.hpp"
 #include "lithe/geometry/mesh_io.hpp"
+#include "lithe/scene/scene.hpp"
 
 namespace lithe::cli {
 
@@ -46,6 +47,13 @@ CLI::App* add_command(CLI::App& app, Session& session, const std::string& name, 
 /// --scale and --up, on every command that reads a mesh.
 void add_read_options(CLI::App& command, ReadOptions& options);
 
+/// Takes the names of the choices.
+template <class T, std::size_t n>
+CLI::CheckedTransformer one_of(const Choices<T, n>& choices)
+{
+    return CLI::CheckedTransformer(std::map<std::string, T>(choices.begin(), choices.end()));
+}
+
 /// "1280x720": width and height in pixels. Throws InputError.
 std::pair<int, int> parse_size(const std::string& text);
 
@@ -55,6 +63,7 @@ void add_inspect_command(CLI::App& app, Session& session);
 void add_mesh_command(CLI::App& app, Session& session);
 void add_prepare_command(CLI::App& app, Session& session);
 void add_render_command(CLI::App& app, Session& session);
+void add_rig_command(CLI::App& app, Session& session);
 void add_simulate_command(CLI::App& app, Session& session);
 
 } // namespace lithe::cli

@@ -1,4 +1,5 @@
 #include "command.hpp"
+#include "inspect_character.hpp"
 #include "inspect_model.hpp"
 #include "inspect_scene.hpp"
 
@@ -7,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lithe/geometry/mesh_check.hpp"
+#include "lithe/rig/character.hpp"
 
 namespace lithe::cli {
 namespace {
@@ -225,13 +227,16 @@ void add_inspect_command(CLI::App& app, Session& session)
     };
     const auto options = std::make_shared<Options>();
     CLI::App* command = add_command(
-        app, session, "inspect", "tell what is in a mesh, model or scene, and what is wrong with it",
-        [options, &session] {
+        app, session, "inspect",
+        "tell what is in a mesh, character, model or scene, and what is wrong with it", [options, &session] {
             if (std::filesystem::path(options->file).extension() == ".toml")
                 return inspect_scene(options->file, options->as_json ? ReportStyle::Json : ReportStyle::Text,
                                      session);
             if (std::filesystem::path(options->file).extension() == ".lithe")
                 return inspect_model(options->file, options->as_json ? ReportStyle::Json : ReportStyle::Text);
+            if (holds_character(options->file))
+                return inspect_character(options->file, options->read,
+                                         options->as_json ? ReportStyle::Json : ReportStyle::Text, session);
             const Inspection found = inspect(options->file, options->read);
             if (options->as_json)
                 fmt::print("{}\n",
@@ -239,7 +244,7 @@ void add_inspect_command(CLI::App& app, Session& session)
             else
                 print_report(found);
         });
-    command->add_option("file", options->file, "mesh, model (.lithe) or scene (.toml) to inspect")
+    command->add_option("file", options->file, "mesh, character, model (.lithe) or scene (.toml) to inspect")
         ->required();
     command->add_flag("--json", options->as_json, "print one JSON object with every figure");
     add_read_options(*command, options->read);

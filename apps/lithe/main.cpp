@@ -30,6 +30,7 @@ int run(int argc, char** argv)
     Session session;
     add_demo_command(app, session);
     add_mesh_command(app, session);
+    add_rig_command(app, session);
     add_prepare_command(app, session);
     add_inspect_command(app, session);
     add_simulate_command(app, session);

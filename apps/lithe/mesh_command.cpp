@@ -15,6 +15,8 @@
 #include "lithe/meshing/remesh.hpp"
 #include "lithe/meshing/repair.hpp"
 #include "lithe/meshing/tetrahedralise.hpp"
+#include "lithe/meshing/wrap.hpp"
+#include "lithe/prepare/source.hpp"
 
 namespace lithe::cli {
 namespace {
@@ -29,7 +31,7 @@ struct MeshOptions {
     ReadOptions read;
     WriteOptions write;
     std::string weld, fill_holes; ///< flags that may carry a number: empty when not given
-    bool orient = false;
+    bool orient = false, wrap = false;
     std::optional<Index> simplify; ///< triangles
     int subdivide = 0;             ///< levels
     SubdivisionRule subdivision = SubdivisionRule::Loop;
@@ -41,7 +43,7 @@ struct MeshOptions {
 
     bool edits_surface() const
     {
-        return !weld.empty() || orient || !fill_holes.empty() || simplify || subdivide > 0 || tets;
+        return wrap || !weld.empty() || orient || !fill_holes.empty() || simplify || subdivide > 0 || tets;
     }
 };
 
@@ -67,8 +69,13 @@ double flag_number(const char* flag, const std::string& text)
     return number;
 }
 
-void edit_surface(TriangleMesh& mesh, const MeshOptions& options, MeshJob& job)
+void edit_surface(TriangleMesh& mesh, const MeshOptions& options, MeshJob& job, Session& session)
 {
+    if (options.wrap) {
+        Wrap wrapped = wrap(mesh, {}, session.progress());
+        note(job, wrapped.report.notes);
+        mesh = std::move(wrapped.surface);
+    }
     if (!options.weld.empty()) {
         note(job, weld(mesh, options.weld == "exact" ? 0.0 : flag_number("--weld", options.weld)).notes);
         drop_unused_vertices(mesh);
@@ -171,7 +178,7 @@ MeshFile file_of(TetMesh mesh)
 /// Made or read, before any edit.
 MeshFile make_input(const MeshOptions& options, Session& session)
 {
-    if (options.make.empty()) return read_mesh_file(options.input, options.read);
+    if (options.make.empty()) return read_mesh_or_character(options.input, options.read);
     return file_of(make_shape(options.make, options.tets ? std::nullopt : options.cell, session.progress()));
 }
 
@@ -196,7 +203,7 @@ MeshFile make_output(const MeshOptions& options, MeshJob& job, Session& session)
         return file;
     }
     TriangleMesh surface = surface_of(std::move(file));
-    edit_surface(surface, options, job);
+    edit_surface(surface, options, job, session);
     if (!options.tets) return file_of(std::move(surface));
     try {
         return file_of(make_tets(std::move(surface), options, job, session));
@@ -260,6 +267,8 @@ void add_repair_options(CLI::App& command, MeshOptions& options)
 {
     command.add_flag("--weld{exact}", options.weld,
                      "merge vertices closer than TOL metres (--weld alone: equal ones)");
+    command.add_flag("--wrap", options.wrap,
+                     "one closed surface around all of it: shells united, openings closed");
     command.add_flag("--orient", options.orient, "make the triangles agree, and face outward");
     command.add_flag("--fill-holes{100}", options.fill_holes,
                      "close holes of up to N edges (--fill-holes alone: 100)");
@@ -308,7 +317,7 @@ void add_mesh_command(CLI::App& app, Session& session)
     CLI::App* command =
         add_command(app, session, "mesh", "convert, repair, simplify and tetrahedralise meshes, or make one",
                     [options, &session] { run_mesh(*options, session); });
-    command->add_option("input", options->input, "mesh to read");
+    command->add_option("input", options->input, "mesh or character to read");
     command->add_option("--make", options->make, "make a shape instead of reading one; 'list' names them")
         ->type_name("SHAPE");
     command->add_option("-o,--output", options->output, "mesh to write; its ending says the format");

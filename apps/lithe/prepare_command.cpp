@@ -221,13 +221,6 @@ void run_prepare(const Options& options, Session& session)
     if (options.bullet) session.say("wrote {} for Bullet\n", *options.bullet);
 }
 
-/// Takes the names of the choices.
-template <class T, std::size_t n>
-CLI::CheckedTransformer one_of(const Choices<T, n>& choices)
-{
-    return CLI::CheckedTransformer(std::map<std::string, T>(choices.begin(), choices.end()));
-}
-
 } // namespace
 
 void add_prepare_command(CLI::App& app, Session& session)

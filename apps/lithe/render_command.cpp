@@ -1,4 +1,5 @@
 #include "command.hpp"
+#include "posed_character.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -38,6 +39,10 @@ struct Options {
     std::string range; ///< "low,high"
     bool row = false, grid = false;
     double fps = 30.0;
+    std::optional<std::string> clip; ///< of characters: name, number or file
+    std::optional<double> time;      ///< in the clip [s]
+    SkinningMethod skinning = SkinningMethod::Linear;
+    bool bones = false; ///< draw skeletons instead of skins
 };
 
 /// Exactly `count` numbers with commas between them.
@@ -109,9 +114,10 @@ RenderOptions render_options(const Options& options)
     return render;
 }
 
-/// One thing in the picture: a file, or a folder with one file per frame.
+/// One thing in the picture: a file, a folder with one file per frame, or a character that plays a clip.
 struct Body {
     std::vector<fs::path> frames;
+    std::optional<PosedCharacter> character = {};
     const fs::path& frame(std::size_t i) const { return frames[std::min(i, frames.size() - 1)]; }
 };
 
@@ -125,8 +131,16 @@ bool is_mesh(const fs::path& path)
     }
 }
 
-Body make_body(const fs::path& input)
+Body make_body(const fs::path& input, const Options& options, Session& session)
 {
+    if (holds_character(input))
+        return {{input},
+                PosedCharacter(input,
+                               {.read = options.read,
+                                .clip = options.clip,
+                                .skinning = options.skinning,
+                                .bones = options.bones},
+                               session)};
     if (!fs::is_directory(input)) return {{input}};
     Body body;
     for (const fs::directory_entry& entry : fs::directory_iterator(input))
@@ -140,12 +154,16 @@ Body make_body(const fs::path& input)
 /// Reads the frames of all bodies; shorter animations hold their last frame.
 class Reel {
 public:
-    Reel(const std::vector<std::string>& inputs, const ReadOptions& read) : read_(read)
+    Reel(const Options& options, Session& session) : options_(options)
     {
-        for (const std::string& input : inputs) {
-            bodies_.push_back(make_body(input));
-            frame_count_ = std::max(frame_count_, bodies_.back().frames.size());
+        for (const std::string& input : options.inputs) {
+            bodies_.push_back(make_body(input, options, session));
+            frame_count_ = std::max(frame_count_, count_frames(bodies_.back()));
         }
+        const auto plays = [](const Body& body) { return body.character.has_value(); };
+        if ((options.clip || options.time || options.bones) && std::ranges::none_of(bodies_, plays))
+            throw InputError(
+                "--clip, --time and --bones are for characters (.glb .gltf .bvh .shape .skel.txt)");
     }
     std::size_t frame_count() const { return frame_count_; }
     const std::vector<Body>& bodies() const { return bodies_; }
@@ -155,13 +173,28 @@ public:
     {
         if (current_ == i) return meshes_;
         meshes_.clear();
-        for (const Body& body : bodies_) meshes_.push_back(read_mesh_file(body.frame(i), read_));
+        for (const Body& body : bodies_)
+            meshes_.push_back(body.character ? body.character->at(time_of(*body.character, i))
+                                             : read_mesh_file(body.frame(i), options_.read));
         current_ = i;
         return meshes_;
     }
 
 private:
-    ReadOptions read_;
+    bool is_video() const { return fs::path(options_.output).extension() == ".mp4"; }
+    /// A video plays a clip from its first to its last key.
+    std::size_t count_frames(const Body& body) const
+    {
+        if (!body.character || !is_video()) return body.frames.size();
+        return 1 + static_cast<std::size_t>(std::min(1e6, body.character->clip().duration() * options_.fps));
+    }
+    double time_of(const PosedCharacter& character, std::size_t frame) const
+    {
+        if (!is_video()) return options_.time.value_or(character.clip().begin());
+        return character.clip().begin() + static_cast<double>(frame) / options_.fps;
+    }
+
+    Options options_;
     std::vector<Body> bodies_;
     std::size_t frame_count_ = 0;
     std::size_t current_ = std::numeric_limits<std::size_t>::max();
@@ -325,7 +358,7 @@ void draw_video(const Options& options, Reel& reel, Session& session)
 void run_render(const Options& options, Session& session)
 {
     const Stopwatch watch;
-    Reel reel(options.inputs, options.read);
+    Reel reel(options, session);
     const std::string ending = fs::path(options.output).extension().string();
     if (ending == ".mp4") {
         if (reel.frame_count() == 1)
@@ -384,6 +417,17 @@ void add_look_options(CLI::App& command, Options& options)
         ->excludes(row);
 }
 
+void add_character_options(CLI::App& command, Options& options)
+{
+    command.add_option("--clip", options.clip,
+                       "of characters: a clip by name or number, or a file with one (default: the first)");
+    command.add_option("--time", options.time, "when in the clip [s] (default: its start; a video plays it)")
+        ->check(CLI::Number);
+    command.add_option("--skinning", options.skinning, "linear or dual_quaternion")
+        ->transform(one_of(skinning_methods));
+    command.add_flag("--bones", options.bones, "draw the skeletons of characters instead of their skins");
+}
+
 } // namespace
 
 void add_render_command(CLI::App& app, Session& session)
@@ -391,7 +435,9 @@ void add_render_command(CLI::App& app, Session& session)
     auto options = std::make_shared<Options>();
     CLI::App* command = add_command(app, session, "render", "draw meshes: a ray-traced picture or video",
                                     [options, &session] { run_render(*options, session); });
-    command->add_option("files", options->inputs, "meshes, each in another colour, or folders of frames")
+    command
+        ->add_option("files", options->inputs,
+                     "meshes and characters, each in another colour, or folders of frames")
         ->required();
     command->add_option("-o,--output", options->output, "picture (.png) or video (.mp4) to write")
         ->required();
@@ -405,6 +451,7 @@ void add_render_command(CLI::App& app, Session& session)
         ->check(CLI::Range(1.0, 240.0));
     add_camera_options(*command, *options);
     add_look_options(*command, *options);
+    add_character_options(*command, *options);
 }
 
 } // namespace lithe::cli

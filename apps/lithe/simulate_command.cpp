@@ -17,8 +17,9 @@ struct Options {
     SimulateOutputs outputs;
     std::optional<int> frames;
     std::optional<std::string> resume;
-    std::optional<Index> tets;   ///< of a mesh alone
-    std::optional<double> young; ///< of a mesh alone [Pa]
+    std::optional<Index> tets;       ///< of a mesh alone
+    std::optional<double> young;     ///< of a mesh alone [Pa]
+    std::optional<std::string> clip; ///< of a character alone: name, number or file
     ReadOptions read;
     bool json = false;
 };
@@ -34,11 +35,19 @@ Scene load_scene(const Options& options)
     if (is_scene(options.input)) {
         if (options.tets || options.young)
             throw InputError("--tets and --young are for a mesh alone; a scene says it in its [[body]]");
+        if (options.clip)
+            throw InputError("--clip is for a character alone; a scene says it in its [[character]]");
         return read_scene(options.input);
     }
     Scene scene = default_scene(options.input, options.read);
-    scene.bodies.front().tets = options.tets;
-    scene.bodies.front().material.young = options.young;
+    if (scene.characters.empty()) {
+        if (options.clip) throw InputError("--clip is for a character; this file has no skeleton");
+        scene.bodies.front().tets = options.tets;
+        scene.bodies.front().material.young = options.young;
+        return scene;
+    }
+    if (options.tets || options.young) throw InputError("--tets and --young are for a mesh alone");
+    scene.characters.front().clip = options.clip;
     return scene;
 }
 
@@ -141,9 +150,10 @@ void require_finished(const RunReport& report)
 void add_simulate_command(CLI::App& app, Session& session)
 {
     auto options = std::make_shared<Options>();
-    CLI::App* command = add_command(app, session, "simulate", "run a scene, or let a mesh fall on the ground",
-                                    [options, &session] { run_simulate(*options, session); });
-    command->add_option("scene", options->input, "scene (.toml), or a mesh")->required();
+    CLI::App* command = add_command(
+        app, session, "simulate", "run a scene, let a mesh fall on the ground, or a character play its clip",
+        [options, &session] { run_simulate(*options, session); });
+    command->add_option("scene", options->input, "scene (.toml), mesh, model or character")->required();
     command->add_option(
         "-o,--output", options->outputs.files,
         "file for the animation, by its ending: .glb .usda .pc2 .pvd, or a folder for .ply; may be "
@@ -168,6 +178,9 @@ void add_simulate_command(CLI::App& app, Session& session)
         ->add_option("--young", options->young,
                      "modulus of a mesh alone [Pa] (default: by its size and weight)")
         ->check(CLI::PositiveNumber);
+    command->add_option("--clip", options->clip,
+                        "what a character alone plays: a clip by name or number, or a file with one "
+                        "(default: its first)");
     command->add_flag("--json", options->json, "print the metrics as JSON instead of text");
     add_read_options(*command, options->read);
 }

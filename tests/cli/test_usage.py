@@ -9,7 +9,7 @@ class Usage(ProgramTest):
 
     def test_help_lists_every_command_and_each_has_help(self):
         commands = re.findall(r"^  (\w+) ", self.succeed("--help").split("Subcommands:")[1], re.M)
-        self.assertEqual(set(commands), {"demo", "mesh", "prepare", "inspect", "simulate", "render", "bench"})
+        self.assertEqual(set(commands), {"demo", "mesh", "prepare", "inspect", "simulate", "render", "rig", "bench"})
         for command in commands:
             text = self.succeed(command, "--help")
             for option in ("--quiet", "--threads"):

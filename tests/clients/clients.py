@@ -21,6 +21,7 @@ class ClientTest(unittest.TestCase):
         cls.folder = pathlib.Path(folder.name)
         subprocess.run([os.environ["LITHE_SAMPLES"], cls.folder], check=True)
         cls.expected = json.loads((cls.folder / "expected.json").read_text())
+        cls.character = json.loads((cls.folder / "character.json").read_text())  # of character.glb
         cls.reduced = json.loads((cls.folder / "reduced.json").read_text())  # of reduced.glb
 
     def need(self, program):

@@ -23,6 +23,12 @@ class Blender(ClientTest):
         for frame in ("0", "10", "29"):  # single precision, at up to three metres from the origin
             self.assert_positions(found["positions"][frame]["reduced"], "reduced", frame, 3e-6, self.reduced)
 
+    def test_plays_a_character(self):
+        found = self.run_blender("blender_glb.py", "character.glb", self.character["fps"], "0,10,29")
+        self.assertEqual(found["objects"], ["surface"])
+        for frame in ("0", "10", "29"):
+            self.assert_positions(found["positions"][frame]["surface"], "surface", frame, 1e-5, self.character)
+
     def test_replays_the_point_cache(self):
         for body, name in (("torus", "sample_torus"), ("soft block", "sample_soft_block")):
             found = self.run_blender("blender_pc2.py", f"{name}.obj", f"{name}.pc2", "0,10,29")

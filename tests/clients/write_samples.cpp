@@ -7,6 +7,7 @@
 #include "lithe/core/atomic_file.hpp"
 #include "lithe/scene/exporter.hpp"
 #include "support/animation.hpp"
+#include "support/waving_arm.hpp"
 
 namespace {
 
@@ -63,4 +64,10 @@ int main(int count, char** arguments)
     const lithe::test::MorphingBall ball;
     ball.play(*lithe::make_exporter(folder / "reduced.glb"), frames);
     lithe::write_file(folder / "reduced.json", expected(ball, frames).dump());
+    const lithe::test::WavingArm arm(lithe::test::make_gltf_arm(), "arm", lithe::Vec3(0.5, 0.0, 0.0));
+    lithe::test::play(*lithe::make_exporter(folder / "character.glb"), {&arm}, frames);
+    nlohmann::json character = {{"fps", lithe::test::WavingArm::fps}};
+    for (const int f : {0, frames / 3, frames - 1})
+        character["positions"][std::to_string(f)]["surface"] = rows(arm.at(f).positions);
+    lithe::write_file(folder / "character.json", character.dump());
 }

@@ -6,6 +6,7 @@
 
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
+#include "lithe/geometry/shapes.hpp"
 #include "support/meshes.hpp"
 #include "support/random_matrices.hpp"
 #include "support/taylor.hpp"
@@ -206,4 +207,61 @@ TEST(ContactPotential, RefusesNonsense)
     body.obstacles[0].friction = 1.0;
     body.obstacles[0].shape = nullptr;
     EXPECT_THROW(begin(), InputError);
+}
+
+/// The ball of Pressed as a surface that is moved vertex by vertex.
+struct PressedBySurface : Pressed {
+    MovingSurface surface{make_sphere(2.0, 0.05)};
+
+    PressedBySurface()
+    {
+        Obstacle& ball_obstacle = obstacles[0];
+        for (const StepEnd end : {StepEnd::Start, StepEnd::End}) {
+            const RigidPose& pose = ball_obstacle.pose(end);
+            const Points X = make_sphere(2.0, 0.05).vertices;
+            surface.place(end, (pose.rotation.toRotationMatrix() * X).colwise() + pose.translation);
+        }
+        ball_obstacle.shape = nullptr;
+        ball_obstacle.surface = &surface;
+        ball_obstacle.pose_0 = ball_obstacle.pose_1 = {};
+    }
+};
+
+// The skin of a character pushes and drags like the rigid solid that it is when it moves rigidly.
+TEST(ContactPotential, ASurfaceThatMovesRigidlyIsAnObstacleLikeTheRigidOne)
+{
+    Pressed exact;
+    PressedBySurface meshed;
+    exact.begin();
+    meshed.begin();
+    const VecX g = exact.gradient(flat(exact.x)), g_meshed = meshed.gradient(flat(meshed.x));
+    ASSERT_GT(exact.work.rubbing.size(), 5u);
+    EXPECT_LT((g_meshed - g).norm(), 0.01 * g.norm()); // the facets lie up to 2e-4 inside the ball
+    FrictionState friction, friction_meshed;
+    (void)finish_contact(exact.scene(), exact.x, exact.work, friction);
+    (void)finish_contact(meshed.scene(), meshed.x, meshed.work, friction_meshed);
+    ASSERT_EQ(friction.anchor.size(), friction_meshed.anchor.size());
+    const Obstacle& solid = exact.obstacles[0];
+    for (std::size_t i = 0; i < friction.anchor.size(); ++i) {
+        EXPECT_EQ(friction.sample[i], friction_meshed.sample[i]);
+        // the rigid anchor may lie inside, the other is on the surface above it
+        const Vec3 offset = place_of(meshed.obstacles[0], StepEnd::End, friction_meshed.anchor[i]) -
+                            place_of(solid, StepEnd::End, friction.anchor[i]);
+        const Vec3 n =
+            signed_distance(solid, StepEnd::End, place_of(solid, StepEnd::End, friction.anchor[i])).normal;
+        // 0.15 deep at most, under facets that are turned from the ball by up to 0.025
+        EXPECT_LT((offset - n.dot(offset) * n).norm(), 0.15 * 0.025);
+    }
+}
+
+TEST(ContactPotential, GradientAgainstASurfaceHasItsOrder)
+{
+    PressedBySurface body;
+    body.begin();
+    Random random(1);
+    const VecX d = random_vector(random, body.x.size()).normalized();
+    const VecX g = body.gradient(flat(body.x));
+    EXPECT_GT(taylor_order_of_scalar([&](const VecX& at) { return body.energy(at); }, g.dot(d), flat(body.x),
+                                     d, {1e-4, 1e-5}),
+              1.9);
 }

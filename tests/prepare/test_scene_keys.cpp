@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "lithe/core/atomic_file.hpp"
 #include "lithe/geometry/make_shape.hpp"
 #include "lithe/geometry/shape_field.hpp"
 #include "lithe/prepare/prepare_model.hpp"
 #include "lithe/prepare/prepare_scene.hpp"
+#include "lithe/rig/rig_files.hpp"
 #include "lithe/scene/scene_keys.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -283,11 +285,53 @@ std::vector<KeyCase> obstacle_cases()
     };
 }
 
+std::vector<KeyCase> character_cases()
+{
+    const auto on_skin = [](const std::string& more) {
+        return fmt::format("{}{}[[character]]\n{}\n", block, soft, more);
+    };
+    const std::string table = "file = \"table.skel.txt\"\n", moving = table + "clip = \"shift\"\n",
+                      track = table + "[[character.track]]\njoint = \"root\"\n";
+    return {
+        {"character", block + std::string("@\n"), "", "[[character]]\nfile = \"table.skel.txt\""},
+        {"character.name", on_skin(table + "name = \"@\""), "a", "b"},
+        {"character.file", on_skin("file = \"@\""), "table.skel.txt", "small.skel.txt"},
+        {"character.shape", on_skin("shape = \"@\"\nposition = [0, -0.45, 0]"), "one.shape", "two.shape"},
+        {"character.scale", on_skin(table + "scale = @"), "1", "0.99"},
+        {"character.up", on_skin(table + "position = [0, -0.5, 0]\nup = \"@\""), "y", "z"},
+        {"character.clip", on_skin(table + "clip = \"@\""), "shift", "turn"},
+        {"character.motion", on_skin(table + "motion = \"@\""), "shift.bvh", "lift.bvh"},
+        {"character.start", on_skin(moving + "start = @"), "0", "\"500 ms\""},
+        {"character.speed", on_skin(moving + "speed = @"), "1", "-1"},
+        {"character.loop", on_skin(moving + "start = 0.98\nloop = @"), "true", "false"},
+        {"character.skinning", on_skin(table + "clip = \"turn\"\nskinning = \"@\""), "linear",
+         "dual_quaternion"},
+        {"character.position", on_skin(table + "position = @"), "[0, 0, 0]", "[0, -0.01, 0]"},
+        {"character.rotation", on_skin(table + "rotation = @"), "[0, 0, 0]", "[0, 0, 2]"},
+        {"character.friction", on_skin(moving + "friction = @"), "0", "0.8"},
+        {"character.color", on_skin(table + "color = @"), "[1, 0, 0]", "[0, 1, 0]"},
+        {"character.track", on_skin(table + "@"), "",
+         "[[character.track]]\njoint = \"root\"\nmotion = [{time = 0}, {time = 1, translation = [1, 0, 0]}]"},
+        {"character.track.joint",
+         on_skin(table + "[[character.track]]\njoint = \"@\"\nmotion = [{time = 0}, {time = 1, rotation = "
+                         "[0, 90, 0]}]"),
+         "root", "end"},
+        {"character.track.motion", on_skin(track + "motion = @"), "[{time = 0}]",
+         "[{time = 0}, {time = 1, translation = [1, 0, 0]}]"},
+        {"character.track.motion.time",
+         on_skin(track + "motion = [{time = 0}, {time = @, translation = [1, 0, 0]}]"), "1", "2"},
+        {"character.track.motion.translation",
+         on_skin(track + "motion = [{time = 0}, {time = 1, translation = @}]"), "[1, 0, 0]", "[2, 0, 0]"},
+        {"character.track.motion.rotation",
+         on_skin(track + "motion = [{time = 0}, {time = 1, rotation = @}]"), "[0, 90, 0]", "[0, 45, 0]"},
+    };
+}
+
 std::vector<KeyCase> all_cases()
 {
     std::vector<KeyCase> all;
     for (const auto& some : {head_cases(), body_cases(), reduce_cases(), training_cases(), pin_cases(),
-                             load_cases(), obstacle_cases()})
+                             load_cases(), obstacle_cases(), character_cases()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }
@@ -317,8 +361,46 @@ protected:
         write_tet_mesh(folder_ / "bent.mesh", bent);
         stretched.vertices.row(0).array() += 0.2 * along;
         write_tet_mesh(folder_ / "long.mesh", stretched);
+        write_table("table", Vec3(1.0, 0.1, 1.0));
+        write_table("small", Vec3(0.3, 0.1, 0.3));
+        for (const char* motion : {"shift", "lift"})
+            write_file(folder_ / (std::string(motion) + ".bvh"),
+                       fmt::format("HIERARCHY\nROOT root\n{{\nOFFSET 0 0 0\nCHANNELS 3 Xposition Yposition "
+                                   "Zposition\nJOINT end\n{{\nOFFSET 0.5 0 0\nCHANNELS 3 Zrotation Xrotation "
+                                   "Yrotation\n}}\n}}\nMOTION\nFrames: 2\nFrame Time: 1\n0 0 0 0 0 0\n{} 0 "
+                                   "0 0 0\n",
+                                   std::string(motion) == "shift" ? "1 0" : "0 -1"));
+        for (const auto& [name, radius] : {std::pair("one", 0.4), std::pair("two", 0.45)})
+            write_file(
+                folder_ / (std::string(name) + ".shape"),
+                fmt::format("joint root at 0 0 0 radius {0}\njoint end of root at 0.3 0 0 radius {0}\n",
+                            radius));
         write_reduced("soft.lithe", "2e4");
         write_reduced("stiff.lithe", "4e4");
+    }
+
+    /// A slab whose top is at y = 0, on two joints side by side; it can shift along x, and turn one end.
+    void write_table(const std::string& name, const Vec3& size)
+    {
+        Progress progress;
+        Character table;
+        table.surface =
+            make_shape(fmt::format("box:size={}x{}x{}", size[0], size[1], size[2]), 0.1, progress);
+        table.surface.vertices.row(1).array() -= 0.5 * size[1];
+        table.skeleton.joints = {{.name = "root", .parent = -1, .rest = {}},
+                                 {.name = "end", .parent = 0, .rest = {.translation = Vec3(0.1, 0.0, 0.0)}}};
+        MatX dense(2, table.surface.vertex_count());
+        dense.row(1) = (0.5 + table.surface.vertices.row(0).array() / size[0]).cwiseMax(0.0).cwiseMin(1.0);
+        dense.row(0) = 1.0 - dense.row(1).array();
+        const Track<Vec3> shift{.times = {0.0, 1.0}, .values = {Vec3::Zero(), Vec3::UnitX()}};
+        const Track<Quat> turn{.times = {0.0, 0.1},
+                               .values = {Quat::Identity(), Quat(Eigen::AngleAxisd(1.0, Vec3::UnitY()))}};
+        table.bones = {{.joint = 0},
+                       {.joint = 1, .inverse_bind = Affine3(Eigen::Translation3d(-0.1, 0.0, 0.0))}};
+        table.weights = sparse_weights(dense);
+        table.clips = {{.name = "shift", .joints = {{.joint = 0, .translation = shift}}},
+                       {.name = "turn", .joints = {{.joint = 1, .rotation = turn}}}};
+        write_text_rig(folder_ / (name + ".skel.txt"), table, 60.0);
     }
 
     /// A block of that modulus, held at one side.

@@ -210,5 +210,13 @@ TEST(FindClip, ByNameByNumberOrWithAList)
               "there is no clip 'walk': the character has none; give the file of a motion, such as a .bvh");
 }
 
+TEST(FindClip, TakesTheLastPartOfANameWhateverItsCase)
+{
+    const std::vector<Clip> clips = {
+        {.name = "Rig|Walk"}, {.name = "Rig|Run"}, {.name = "Other|Run"}, {.name = "walk.fast"}};
+    EXPECT_EQ(find_clip(clips, "walk").name, "Rig|Walk");
+    EXPECT_THROW((void)find_clip(clips, "run"), InputError); // which one?
+}
+
 } // namespace
 } // namespace lithe

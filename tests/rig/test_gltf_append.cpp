@@ -27,7 +27,8 @@ TEST(GltfAppend, EverythingRefersToItsOwn)
     GltfDocument both = bending_square();
     const std::size_t nodes = both.count("nodes"), accessors = both.count("accessors");
     both.append(bending_square());
-    const auto& json = GltfDocument::parse(both.to_glb(), "both.glb").json(); // checks all indices
+    const GltfDocument read = GltfDocument::parse(both.to_glb(), "both.glb"); // checks all indices
+    const auto& json = read.json();
     EXPECT_EQ(json["scenes"].size(), 1u);
     EXPECT_EQ(json["scenes"][0]["nodes"], (GltfDocument::Json{0, 2, nodes, nodes + 2}));
     EXPECT_EQ(json["nodes"][nodes]["children"][0], nodes + 1);

@@ -30,7 +30,7 @@ std::string content(const std::filesystem::path& file)
     return text.str();
 }
 
-/// Scenes in a folder that has the files "ball.obj", "ball.txt" and "blob.shape".
+/// Scenes in a folder that has the files "ball.obj", "ball.txt", "blob.shape", "arm.skel.txt" and "wave.bvh".
 class SceneFile : public testing::Test {
 protected:
     SceneFile()
@@ -38,6 +38,8 @@ protected:
         std::ofstream(folder_ / "ball.obj") << "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
         std::ofstream(folder_ / "ball.txt") << "v 0 0 0\n";
         std::ofstream(folder_ / "blob.shape") << "joint a at 0 0 0 radius 0.1\n";
+        std::ofstream(folder_ / "arm.skel.txt") << "joints 1\n0 -1 arm  0 0 0  1 0 0 0 1 0 0 0 1\n";
+        std::ofstream(folder_ / "wave.bvh") << "HIERARCHY\n";
         std::ofstream(folder_ / "bad.shape") << "joint a at 0 0 0\nbladder\n";
     }
     Scene parse(std::string_view text) const { return parse_scene(text, folder_ / "scene.toml"); }
@@ -104,6 +106,10 @@ const SceneRegion& region(const Scene& scene)
 const SceneObstacle& obstacle(const Scene& scene)
 {
     return scene.obstacles.at(0);
+}
+const SceneCharacter& character(const Scene& scene)
+{
+    return scene.characters.at(0);
 }
 bool same_turn(const Quat& a, const Quat& b)
 {
@@ -550,6 +556,95 @@ std::vector<KeyCase> obstacle_cases()
     };
 }
 
+std::vector<KeyCase> character_cases()
+{
+    const auto arm = [](std::string_view keys) {
+        return fmt::format("[[character]]\nfile = \"arm.skel.txt\"\n{}\n", keys);
+    };
+    const auto track = [=](std::string_view keys) {
+        return arm(fmt::format("[[character.track]]\n{}", keys));
+    };
+    const auto turned = [](const Scene& s) { return character(s).tracks.at(0).motion.at(0.5); };
+    return {
+        {"character", arm(""), [](const Scene& s) { return s.characters.size() == 1; }, "character = 3",
+         "scene.toml:1:13: character must be a list of tables, as in [[character]], but is the number 3"},
+        {"character.name", arm("name = \"elsa\""), [](const Scene& s) { return character(s).name == "elsa"; },
+         arm("name = 2"), "scene.toml:3:8: name must be text in quotes, but is the number 2"},
+        {"character.file", arm(""),
+         [](const Scene& s) {
+             return std::get<std::filesystem::path>(character(s).source.from).filename() == "arm.skel.txt";
+         },
+         "[[character]]\nfile = \"ball.obj\"",
+         "scene.toml:2:8: file = \"ball.obj\" is not a character; known are .glb .gltf .shape and .skel.txt"},
+        {"character.shape", "[[character]]\nshape = \"cow\"",
+         [](const Scene& s) { return std::get<std::string>(character(s).source.from) == "cow"; },
+         arm("shape = \"cow\""), "scene.toml:3:1: [[character]] has both file and shape; keep one"},
+        {"character.scale", arm("scale = 0.01"),
+         [](const Scene& s) { return character(s).source.read.scale == 0.01; }, arm("scale = -1"),
+         "scene.toml:3:9: scale = -1 must be above 0"},
+        {"character.up", arm("up = \"z\""),
+         [](const Scene& s) { return character(s).source.read.up == UpAxis::Z; },
+         "[[character]]\nshape = \"cow\"\nup = \"z\"", "scene.toml:3:1: up belongs to file; remove it"},
+        {"character.clip", arm("clip = \"walk\""), [](const Scene& s) { return character(s).clip == "walk"; },
+         arm("clip = 0"), "scene.toml:3:8: clip must be text in quotes, but is the number 0"},
+        {"character.motion", arm("motion = \"wave.bvh\""),
+         [](const Scene& s) { return character(s).motion->ends_with("wave.bvh"); },
+         arm("motion = \"wav.bvh\""),
+         "scene.toml:3:10: motion = \"wav.bvh\" is not there; looked for \"wav.bvh\"; did you mean "
+         "'wave.bvh'?"},
+        {"character.start", arm("start = \"500 ms\""),
+         [](const Scene& s) { return character(s).start == 0.5; }, arm("start = \"1 m\""),
+         "scene.toml:3:9: start = \"1 m\" is not a time, which has the units s, us, ms or min; did you mean "
+         "'s'?"},
+        {"character.speed", arm("speed = -2"), [](const Scene& s) { return character(s).speed == -2.0; },
+         arm("speed = \"fast\""), "scene.toml:3:9: speed must be a number, but is the text \"fast\""},
+        {"character.loop", arm("loop = false"), [](const Scene& s) { return !character(s).loop; },
+         arm("loop = 1"), "scene.toml:3:8: loop must be true or false, but is the number 1"},
+        {"character.skinning", arm("skinning = \"dual_quaternion\""),
+         [](const Scene& s) { return character(s).skinning == SkinningMethod::DualQuaternion; },
+         arm("skinning = \"dual\""),
+         "scene.toml:3:12: skinning = \"dual\" is not one of linear, dual_quaternion"},
+        {"character.position", arm("position = [0, \"1 cm\", 0]"),
+         [](const Scene& s) { return character(s).placement.translation[1] == 0.01; }, arm("position = 1"),
+         "scene.toml:3:12: position must be three numbers, as in [0, 1, 0], but is the number 1"},
+        {"character.rotation", arm("rotation = [0, 90, 0]"),
+         [](const Scene& s) { return same_turn(character(s).placement.rotation, turn(90, Vec3::UnitY())); },
+         arm("rotation = [0, 90]"),
+         "scene.toml:3:12: rotation must be three numbers, as in [0, 1, 0], but is a list of 2"},
+        {"character.friction", arm("friction = 2"),
+         [](const Scene& s) { return character(s).friction == 2.0; }, arm("friction = -1"),
+         "scene.toml:3:12: friction = -1 must be at least 0"},
+        {"character.color", arm("color = [1, 0, 0]"),
+         [](const Scene& s) { return character(s).color == Vec3(1, 0, 0); }, arm("color = 1"),
+         "scene.toml:3:9: color must be a colour, as in [1, 0.5, 0] or \"#ff8000\", but is the number 1"},
+        {"character.track", track("joint = \"arm\"\nmotion = [{time = 0}]"),
+         [](const Scene& s) { return character(s).tracks.size() == 1; },
+         arm("clip = \"walk\"\ntrack = [{joint = \"arm\", motion = [{time = 0}]}]"),
+         "scene.toml:4:1: a character plays a clip or its tracks, not both; remove one"},
+        {"character.track.joint", track("joint = \"arm\"\nmotion = [{time = 0}]"),
+         [](const Scene& s) { return character(s).tracks.at(0).joint == "arm"; },
+         track("motion = [{time = 0}]"), "scene.toml:3:1: [[character.track]] needs the key joint"},
+        {"character.track.motion", track("joint = \"arm\"\nmotion = [{time = 0}]"),
+         [=](const Scene& s) { return turned(s).translation == Vec3::Zero(); }, track("joint = \"arm\""),
+         "scene.toml:3:1: [[character.track]] needs the key motion"},
+        {"character.track.motion.time", track("joint = \"arm\"\nmotion = [{time = 1}]"),
+         [](const Scene& s) { return character(s).tracks.at(0).motion.times() == std::vector<double>{1.0}; },
+         track("joint = \"arm\"\nmotion = [{time = 1}, {time = 0}]"),
+         "scene.toml:5:31: time = 0 must be after the time before it, 1 s"},
+        {"character.track.motion.translation",
+         track("joint = \"arm\"\nmotion = [{time = 0}, {time = 1, translation = [2, 0, 0]}]"),
+         [=](const Scene& s) { return turned(s).translation == Vec3(1, 0, 0); },
+         track("joint = \"arm\"\nmotion = [{time = 0, position = [2, 0, 0]}]"),
+         "scene.toml:5:22: unknown key 'position' in [[character.track.motion]]; known are rotation, time, "
+         "translation"},
+        {"character.track.motion.rotation",
+         track("joint = \"arm\"\nmotion = [{time = 0}, {time = 1, rotation = [90, 0, 0]}]"),
+         [=](const Scene& s) { return same_turn(turned(s).rotation, turn(45, Vec3::UnitX())); },
+         track("joint = \"arm\"\nmotion = [{time = 0, rotation = [90, 0]}]"),
+         "scene.toml:5:33: rotation must be three numbers, as in [0, 1, 0], but is a list of 2"},
+    };
+}
+
 std::vector<KeyCase> training_cases()
 {
     const auto with = [](std::string_view keys) { return with_body(fmt::format("[training]\n{}", keys)); };
@@ -584,7 +679,7 @@ std::vector<KeyCase> all_cases()
 {
     std::vector<KeyCase> all;
     for (const auto& some : {top_cases(), material_cases(), body_cases(), region_cases(), pin_cases(),
-                             load_cases(), obstacle_cases(), training_cases()})
+                             load_cases(), obstacle_cases(), character_cases(), training_cases()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }
@@ -787,8 +882,9 @@ TEST_F(SceneFile, UnknownKeysAreNamedBeforeMissingOnes)
 
 TEST_F(SceneFile, EmptyFilesAndGarbageAreRefused)
 {
-    EXPECT_EQ(error_of(""), "scene.toml:1:1: a scene needs at least one [[body]]");
-    EXPECT_EQ(error_of("\n# nothing\n"), "scene.toml:1:1: a scene needs at least one [[body]]");
+    EXPECT_EQ(error_of(""), "scene.toml:1:1: a scene needs at least one [[body]] or [[character]]");
+    EXPECT_EQ(error_of("\n# nothing\n"),
+              "scene.toml:1:1: a scene needs at least one [[body]] or [[character]]");
     EXPECT_EQ(error_of("\xff\xfe\x01"),
               "scene.toml:1:1: this is not TOML: Encountered invalid utf-8 sequence");
     EXPECT_EQ(error_of("[[body]]\nshape = "),
@@ -886,7 +982,8 @@ TEST_F(SceneFile, SizeIsBounded)
     EXPECT_THROW((void)read_scene(folder_ / "large.toml"), InputError);
     std::string many = "body = [";
     for (int i = 0; i < 10'001; ++i) many += "{shape=\"box\"},";
-    EXPECT_EQ(error_of(many + "]"), "scene.toml:1:1: a scene holds at most 10000 bodies and 10000 obstacles");
+    EXPECT_EQ(error_of(many + "]"),
+              "scene.toml:1:1: a scene holds at most 10000 bodies, 10000 obstacles and 10000 characters");
 }
 
 TEST_F(SceneFile, IsReadFromDisk)

@@ -98,7 +98,7 @@ public:
     void finish() override { t_ += step_; }
     PointMotion motion(const BodyPoint&) const override { return {Vec3::Zero(), Vec3::Zero()}; }
     Box3 swept_bounds() const override { return {}; }
-    std::optional<Obstacle> obstacle(double, double) const override { return {}; }
+    std::optional<Obstacle> obstacle(double, double) override { return {}; }
     void save(StateWriter& out) const override { out.write(t_); }
     void restore(StateReader& in) override { t_ = in.read_number(); }
     const Shown& shown() const override { return shown_; }

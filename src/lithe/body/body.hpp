@@ -87,8 +87,9 @@ public:
     virtual PointMotion motion(const BodyPoint& point) const = 0;
     /// Holds the surface from the start of the step to the prediction; outside of steps, the surface.
     virtual Box3 swept_bounds() const = 0;
-    /// What bodies feel of it when it is a rigid obstacle, from time t to t + h; nothing when it is not one.
-    virtual std::optional<Obstacle> obstacle(double t, double h) const = 0;
+    /// What bodies feel of it when it goes its own way, from time t to t + h; nothing when it does not. Valid until the
+    /// next call.
+    virtual std::optional<Obstacle> obstacle(double t, double h) = 0;
 
     // what the world keeps and shows
     virtual void save(StateWriter& out) const = 0;

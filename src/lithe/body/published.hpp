@@ -12,6 +12,8 @@ namespace lithe {
 /// unit of the shape's weight.
 using SurfaceMorphs = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+struct Character; // lithe/rig/character.hpp
+
 /// The constant part of what a body shows: its name, and its surface at rest in the body's own frame.
 struct Shown {
     std::string name;
@@ -19,6 +21,8 @@ struct Shown {
     /// Of a body whose surface is a sum of shapes; none for others. Shared, since the model that it belongs to and every
     /// sink would else keep the largest thing of all once more.
     std::shared_ptr<const SurfaceMorphs> morphs = nullptr;
+    /// Of a body that is the skin of a skeleton; for those who can write skeletons.
+    std::shared_ptr<const Character> character = nullptr;
     Vec3 color = {0.85, 0.45, 0.25}; ///< sRGB; of a surface without the field
     TetMesh volume = {};             ///< the tets behind the surface; empty for a body that has none
 
@@ -31,8 +35,12 @@ struct Shown {
 /// `weights` of its morphs, or neither when it is rigid; ask surface_in_frame for them.
 struct Published {
     RigidPose frame;
-    Points positions = {};       ///< of the surface's vertices, in the frame [m]
-    VecX weights = {};           ///< of Shown::morphs, as many as it has columns: q of a reduced body
+    Points positions = {}; ///< of the surface's vertices, in the frame [m]
+    /// Of Shown::morphs, as many as it has columns: q of a reduced body; or of the morph targets of Shown::character, part
+    /// after part.
+    VecX weights = {};
+    std::vector<Eigen::Transform<double, 3, Eigen::AffineCompact>> joints =
+        {};                      ///< of Shown::character's skeleton, in the world
     Points nodes = {};           ///< of the volume's vertices, in the frame [m]
     Points node_velocities = {}; ///< in world axes [m/s]
 };

@@ -39,7 +39,7 @@ void add_to_sample(const ContactSample& sample, const Vec3& value, Points& field
 void require_usable(std::span<const Obstacle> obstacles, const std::vector<int>& order)
 {
     for (const Obstacle& obstacle : obstacles) {
-        if (!obstacle.shape) throw InputError("an obstacle has no shape");
+        if (!obstacle.shape && !obstacle.surface) throw InputError("an obstacle has no shape");
         if (!(obstacle.friction >= 0.0) || !std::isfinite(obstacle.friction))
             throw InputError("friction = " + std::to_string(obstacle.friction) +
                              " must be at least 0 and finite");
@@ -67,21 +67,20 @@ int name_of(const ContactScene& scene, int sample)
     return scene.names.empty() ? sample : scene.names[static_cast<std::size_t>(sample)];
 }
 
-/// The contacts of all samples with one obstacle at `pose`.
-void find_contacts(const ContactScene& scene, int obstacle, const RigidPose& pose, const Points& x,
-                   ContactWork& work)
+/// The contacts of all samples with one obstacle.
+void find_contacts(const ContactScene& scene, int obstacle, StepEnd end, const Points& x, ContactWork& work)
 {
-    const RigidShape& shape = *obstacle_of(scene, obstacle).shape;
+    const Obstacle& solid = obstacle_of(scene, obstacle);
     parallel_for(static_cast<Index>(scene.model.samples.size()), 256, [&](Index i) {
         const auto s = static_cast<std::size_t>(i);
         if (work.ignored[s]) return;
-        work.distances[s] = signed_distance(shape, pose.apply_inverse(scene.model.samples[s].position(x)));
+        work.distances[s] = signed_distance(solid, end, scene.model.samples[s].position(x));
     });
     const auto first = static_cast<std::ptrdiff_t>(work.contacts.size());
     for (std::size_t s = 0; s < work.distances.size(); ++s)
         if (!work.ignored[s] && work.distances[s].distance < 0.0)
-            work.contacts.push_back({static_cast<int>(s), obstacle, -work.distances[s].distance,
-                                     pose.rotation * work.distances[s].normal});
+            work.contacts.push_back(
+                {static_cast<int>(s), obstacle, -work.distances[s].distance, work.distances[s].normal});
     if (!scene.names.empty())
         std::sort(work.contacts.begin() + first, work.contacts.end(), [&](const auto& a, const auto& b) {
             return name_of(scene, a.sample) < name_of(scene, b.sample);
@@ -89,18 +88,17 @@ void find_contacts(const ContactScene& scene, int obstacle, const RigidPose& pos
 }
 
 /// All contacts, with the obstacles where they are at one end of the step.
-void find_contacts(const ContactScene& scene, RigidPose Obstacle::* pose, const Points& x, ContactWork& work)
+void find_contacts(const ContactScene& scene, StepEnd end, const Points& x, ContactWork& work)
 {
     work.contacts.clear();
     const Ball ball = ball_around(x);
     for (const int obstacle : work.order) {
-        const Obstacle& solid = obstacle_of(scene, obstacle);
-        if (may_touch(*solid.shape, (solid.*pose).apply_inverse(ball.centre), ball.radius))
-            find_contacts(scene, obstacle, solid.*pose, x, work);
+        if (may_touch(obstacle_of(scene, obstacle), end, ball.centre, ball.radius))
+            find_contacts(scene, obstacle, end, x, work);
     }
 }
 
-/// Where the sample clings to the obstacle, in its frame: the remembered place, or for a new contact the one above
+/// Where the sample clings to the obstacle, in its material: the remembered place, or for a new contact the one above
 /// which it was at the start of the step.
 Vec3 anchor_of(const ContactScene& scene, const ObstacleContact& contact, const ContactWork& work)
 {
@@ -114,7 +112,7 @@ Vec3 anchor_of(const ContactScene& scene, const ObstacleContact& contact, const 
     const auto found = std::lower_bound(begin, end, name);
     if (found != end && *found == name)
         return friction.anchor[static_cast<std::size_t>(found - friction.sample.begin())];
-    return obstacle.pose_0.apply_inverse(work.start[static_cast<std::size_t>(contact.sample)]);
+    return material_at(obstacle, StepEnd::Start, work.start[static_cast<std::size_t>(contact.sample)]);
 }
 
 /// Friction as the contacts of this moment have it.
@@ -126,8 +124,9 @@ void set_rubbing(const ContactScene& scene, ContactWork& work)
         const double mu = combined_friction(scene.model.friction, obstacle.friction);
         if (mu == 0.0) continue;
         work.rubbing.push_back(
-            {contact.sample, contact.obstacle, obstacle.pose_1.apply(anchor_of(scene, contact, work)),
-             contact.normal, mu * normal_force(scene, contact),
+            {contact.sample, contact.obstacle,
+             place_of(obstacle, StepEnd::End, anchor_of(scene, contact, work)), contact.normal,
+             mu * normal_force(scene, contact),
              sticking_share * scene.model.stiffness * sample_of(scene, contact.sample).area});
     }
 }
@@ -239,11 +238,10 @@ void begin_contact(const ContactScene& scene, const Points& x, std::span<const u
     }
 
     // what presses at the start, turned with its obstacle
-    find_contacts(scene, &Obstacle::pose_0, x, work);
-    for (ObstacleContact& contact : work.contacts) {
-        const Obstacle& obstacle = obstacle_of(scene, contact.obstacle);
-        contact.normal = obstacle.pose_1.rotation * (obstacle.pose_0.rotation.conjugate() * contact.normal);
-    }
+    find_contacts(scene, StepEnd::Start, x, work);
+    for (ObstacleContact& contact : work.contacts)
+        contact.normal = carried_normal(obstacle_of(scene, contact.obstacle),
+                                        work.start[static_cast<std::size_t>(contact.sample)], contact.normal);
     set_rubbing(scene, work);
     if (scene.model.self)
         detect_self_contact(*scene.model.self, scene.model.stiffness, x, work.pairs, work.detection);
@@ -263,7 +261,7 @@ void extend_contact(const ContactScene& scene, const Points& x, ContactWork& wor
 
 double add_contact_gradient(const ContactScene& scene, const Points& x, Points& gradient, ContactWork& work)
 {
-    find_contacts(scene, &Obstacle::pose_1, x, work);
+    find_contacts(scene, StepEnd::End, x, work);
     double energy = 0.0;
     for (const ObstacleContact& contact : work.contacts) {
         const ContactSample& sample = sample_of(scene, contact.sample);
@@ -341,7 +339,7 @@ ContactReport finish_contact(const ContactScene& scene, const Points& x, Contact
         const double kept = pull > contact.limit ? contact.limit / pull : 1.0;
         friction.obstacle.push_back(obstacle.key);
         friction.sample.push_back(name_of(scene, contact.sample));
-        friction.anchor.push_back(obstacle.pose_1.apply_inverse(p - kept * s));
+        friction.anchor.push_back(material_at(obstacle, StepEnd::End, p - kept * s));
     }
     return report;
 }

@@ -11,7 +11,7 @@ namespace lithe {
 struct FrictionState {
     std::vector<std::uint64_t> obstacle; ///< Obstacle::key
     std::vector<int> sample;             ///< of ContactModel::samples
-    std::vector<Vec3> anchor;            ///< in the frame of the obstacle [m]
+    std::vector<Vec3> anchor;            ///< in the material of the obstacle (material_at) [m]
 
     std::size_t size() const { return sample.size(); }
     friend bool operator==(const FrictionState&, const FrictionState&) = default;

@@ -56,7 +56,7 @@ public:
 
     PointMotion motion(const BodyPoint& point) const override;
     Box3 swept_bounds() const override;
-    std::optional<Obstacle> obstacle(double, double) const override { return {}; }
+    std::optional<Obstacle> obstacle(double, double) override { return {}; }
 
     void save(StateWriter& out) const override;
     void restore(StateReader& in) override;

@@ -6,15 +6,19 @@
 
 #include "lithe/core/hash.hpp"
 #include "lithe/prepare/prepare_body.hpp"
+#include "lithe/prepare/prepare_character.hpp"
 
 namespace lithe {
 namespace {
 
-/// Half the side of the square that stands for a plane: beyond all bodies.
-double plane_reach(const std::vector<std::unique_ptr<Body>>& bodies)
+using Bodies = std::vector<std::unique_ptr<Body>>;
+
+/// Half the side of the square that stands for a plane: beyond all that moves.
+double plane_reach(const Bodies& bodies, const Bodies& characters)
 {
     Box3 box;
-    for (const auto& body : bodies) box.extend(body->swept_bounds());
+    for (const Bodies* some : {&bodies, &characters})
+        for (const auto& body : *some) box.extend(body->swept_bounds());
     return box.isEmpty() ? 1.0
                          : 1.5 * (box.diagonal().norm() + Vec3(box.center()[0], 0.0, box.center()[2]).norm());
 }
@@ -34,7 +38,7 @@ Overlap overlap(const Points& x, const Obstacle& obstacle)
 {
     Overlap out{.vertices = x.cols()};
     for (Index v = 0; v < x.cols(); ++v) {
-        const double d = signed_distance(*obstacle.shape, obstacle.pose_0.apply_inverse(x.col(v))).distance;
+        const double d = signed_distance(obstacle, StepEnd::Start, x.col(v)).distance;
         if (d < 0.0) ++out.inside;
         out.depth = std::max(out.depth, -d);
     }
@@ -42,8 +46,7 @@ Overlap overlap(const Points& x, const Obstacle& obstacle)
 }
 
 /// Refuses an obstacle that holds all of a body, or nearly so: no force would ever bring it out in one piece.
-void require_apart(const SceneBody& body, const Body& made, const SceneObstacle& obstacle,
-                   const ObstacleBody& solid, std::vector<std::string>& notes)
+void require_apart(const SceneBody& body, const Body& made, Body& solid, std::vector<std::string>& notes)
 {
     Published now;
     made.publish(now);
@@ -55,10 +58,10 @@ void require_apart(const SceneBody& body, const Body& made, const SceneObstacle&
             body.place,
             fmt::format("'{}' is inside the obstacle '{}' at the start ({} of {} vertices, {:.3g} m deep); "
                         "move one of them",
-                        body.name, obstacle.name, found.inside, found.vertices, found.depth));
+                        body.name, solid.shown().name, found.inside, found.vertices, found.depth));
     if (found.inside > 0)
         notes.push_back(fmt::format("{} overlaps {} by {:.3g} m at the start and will be pushed out",
-                                    body.name, obstacle.name, found.depth));
+                                    body.name, solid.shown().name, found.depth));
 }
 
 std::unique_ptr<Body> prepare_body(const Scene& scene, const SceneBody& body, ModelCache& models,
@@ -89,18 +92,22 @@ PreparedScene prepare_scene(const Scene& scene, Progress& progress)
                       .run = run_options(scene.time),
                       .volumes = {},
                       .notes = {}};
-    std::vector<std::unique_ptr<Body>> bodies;
+    Bodies bodies;
     ModelCache models;
     for (const SceneBody& body : scene.bodies)
         bodies.push_back(prepare_body(scene, body, models, progress, out));
     if (bodies.size() > 1)
         out.notes.push_back(
             "soft bodies feel obstacles and, where asked, themselves, but not yet each other");
-    const double reach = plane_reach(bodies);
-    for (const SceneObstacle& obstacle : scene.obstacles) {
-        std::unique_ptr<ObstacleBody> solid = prepare_obstacle(obstacle, reach, progress);
+    Bodies solids;
+    for (const SceneCharacter& character : scene.characters)
+        solids.push_back(prepare_character(character, progress, out.notes));
+    const double reach = plane_reach(bodies, solids);
+    for (const SceneObstacle& obstacle : scene.obstacles)
+        solids.push_back(prepare_obstacle(obstacle, reach, progress));
+    for (auto& solid : solids) {
         for (std::size_t b = 0; b < bodies.size(); ++b)
-            require_apart(scene.bodies[b], *bodies[b], obstacle, *solid, out.notes);
+            require_apart(scene.bodies[b], *bodies[b], *solid, out.notes);
         out.world.add(std::move(solid));
     }
     for (auto& body : bodies) out.world.add(std::move(body));
@@ -108,8 +115,43 @@ PreparedScene prepare_scene(const Scene& scene, Progress& progress)
     return out;
 }
 
+namespace {
+
+SceneObstacle ground_at(double height)
+{
+    SceneObstacle ground;
+    ground.name = "ground";
+    ground.source = {.from = std::string("plane"), .read = {}, .place = {}};
+    ground.path = RigidPose{.translation = Vec3(0.0, height, 0.0)};
+    return ground;
+}
+
+/// The character where its file puts it, on a ground, and a soft ball that falls on its back.
+Scene character_scene(const std::filesystem::path& file, const ReadOptions& read)
+{
+    const Character character = read_character(file, read);
+    const Box3 box = bounds(character.surface.vertices);
+    Scene scene;
+    scene.title = file.stem().string() + " plays its clip, and a soft ball falls on it";
+    scene.characters.push_back(
+        {.name = file.stem().string(), .source = {.from = file, .read = read, .place = {}}});
+    if (box.isEmpty()) return scene; // nothing to play with: prepare_scene says so
+    const double radius = 0.12 * box.sizes().maxCoeff();
+    SceneBody ball;
+    ball.name = "ball";
+    ball.source = {.from = fmt::format("sphere:radius={:.6g}", radius), .read = {}, .place = {}};
+    ball.tets = 2000;
+    ball.placement.translation = Vec3(box.center()[0], box.max()[1] + 1.5 * radius, box.center()[2]);
+    scene.bodies.push_back(std::move(ball));
+    scene.obstacles.push_back(ground_at(box.min()[1]));
+    return scene;
+}
+
+} // namespace
+
 Scene default_scene(const std::filesystem::path& file, const ReadOptions& read)
 {
+    if (holds_character(file)) return character_scene(file, read);
     const bool is_model = file.extension() == ".lithe";
     const Box3 box =
         bounds(is_model ? read_model(file).shown.rest.vertices : read_surface(file, read).vertices);
@@ -124,10 +166,7 @@ Scene default_scene(const std::filesystem::path& file, const ReadOptions& read)
     body.placement.translation =
         Vec3(-box.center()[0], 0.2 * box.sizes().maxCoeff() - box.min()[1], -box.center()[2]);
     scene.bodies.push_back(std::move(body));
-    SceneObstacle ground;
-    ground.name = "ground";
-    ground.source = {.from = std::string("plane"), .read = {}, .place = {}};
-    scene.obstacles.push_back(std::move(ground));
+    scene.obstacles.push_back(ground_at(0.0));
     return scene;
 }
 

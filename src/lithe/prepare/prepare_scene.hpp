@@ -25,7 +25,7 @@ struct PreparedScene {
 PreparedScene prepare_scene(const Scene& scene, Progress& progress);
 
 /// The scene for a mesh alone: it falls from a fifth of its size on the ground. A prepared model (.lithe) keeps its pins
-/// and hangs there.
+/// and hangs there. A character plays its first clip where it is, and a soft ball falls on it.
 Scene default_scene(const std::filesystem::path& file, const ReadOptions& read);
 
 /// The modulus at which a body of that height sags visibly but stands:  density g height / E = 0.03.  [Pa]

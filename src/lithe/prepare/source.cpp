@@ -9,6 +9,8 @@
 #include "lithe/geometry/make_shape.hpp"
 #include "lithe/geometry/surface_query.hpp"
 #include "lithe/meshing/tetrahedralise.hpp"
+#include "lithe/meshing/wrap.hpp"
+#include "lithe/rig/character.hpp"
 
 namespace lithe {
 namespace {
@@ -40,11 +42,19 @@ void carry_color(const TriangleMesh& surface, TetMesh& tets)
     tets.fields.push_back(std::move(carried));
 }
 
-Volume from_surface(TriangleMesh surface, const SceneBody& body, Progress& progress,
+/// The skin of a character is wrapped first: it is rarely closed.
+Volume from_surface(TriangleMesh surface, bool is_skin, const SceneBody& body, Progress& progress,
                     std::vector<std::string>& notes)
 {
+    TriangleMesh closed = surface;
+    if (is_skin) {
+        Wrap wrapped = wrap(surface, {}, progress);
+        for (const std::string& note : wrapped.report.notes)
+            notes.push_back(fmt::format("{}: {}", body.name, note));
+        closed = std::move(wrapped.surface);
+    }
     const TetrahedraliseResult filled =
-        tetrahedralise(surface, {.cell = body.cell, .count = body.tets}, progress);
+        tetrahedralise(std::move(closed), {.cell = body.cell, .count = body.tets}, progress);
     notes.push_back(fmt::format("{}: {} tets, cells of {:.4g} m, {} triangles embedded", body.name,
                                 filled.report.tets, filled.report.cell, surface.triangle_count()));
     for (const std::string& assumption : filled.report.assumptions)
@@ -74,12 +84,13 @@ Volume load(const SceneBody& body, Progress& progress, std::vector<std::string>&
             notes.push_back(fmt::format("{}: {} tets in a regular grid", body.name, tets->tet_count()));
             return from_tets(std::move(*tets));
         }
-        return from_surface(make_shape(*spec, {}, progress), body, progress, notes);
+        return from_surface(make_shape(*spec, {}, progress), false, body, progress, notes);
     }
     const auto& file = std::get<std::filesystem::path>(body.source.from);
-    MeshFile mesh = read_mesh_file(file, body.source.read);
+    MeshFile mesh = read_mesh_or_character(file, body.source.read);
     for (const std::string& note : mesh.notes) notes.push_back(fmt::format("{}: {}", body.name, note));
-    if (mesh.tets.cols() == 0) return from_surface(surface_of(std::move(mesh)), body, progress, notes);
+    if (mesh.tets.cols() == 0)
+        return from_surface(surface_of(std::move(mesh)), holds_character(file), body, progress, notes);
     if (body.tets || body.cell)
         throw InputError(fmt::format("'{}' has tets of its own; leave out 'tets' and 'cell'", file.string()));
     Volume out = from_tets(tets_of(std::move(mesh), InvertedTets::Refuse, file));
@@ -109,12 +120,25 @@ std::uint64_t source_hash(const SceneSource& source)
     return hash_bytes(std::get<std::string>(source.from));
 }
 
+MeshFile read_mesh_or_character(const std::filesystem::path& file, const ReadOptions& options)
+{
+    if (!holds_character(file)) return read_mesh_file(file, options);
+    Character character = read_character(file, options);
+    if (character.surface.triangle_count() == 0)
+        throw InputError({.file = file}, "has a skeleton but no surface");
+    return {.vertices = std::move(character.surface.vertices),
+            .triangles = std::move(character.surface.triangles),
+            .fields = std::move(character.surface.fields),
+            .notes = std::move(character.notes)};
+}
+
 TriangleMesh load_surface(const SceneSource& source, std::optional<double> cell, Progress& progress)
 {
     return at_place(source.place, [&] {
         if (const auto* spec = std::get_if<std::string>(&source.from))
             return make_shape(*spec, cell, progress);
-        return read_surface(std::get<std::filesystem::path>(source.from), source.read);
+        const auto& file = std::get<std::filesystem::path>(source.from);
+        return surface_of(read_mesh_or_character(file, source.read));
     });
 }
 

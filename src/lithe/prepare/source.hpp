@@ -23,6 +23,9 @@ Volume load_volume(const SceneBody& body, Progress& progress, std::vector<std::s
 /// Changes with every byte of the file, or of the text that describes the shape.
 std::uint64_t source_hash(const SceneSource& source);
 
+/// A mesh file as it is there, or the surface of a character at rest.
+MeshFile read_mesh_or_character(const std::filesystem::path& file, const ReadOptions& options);
+
 /// Reads or makes a surface, in its own frame.
 TriangleMesh load_surface(const SceneSource& source, std::optional<double> cell, Progress& progress);
 

@@ -58,8 +58,8 @@ public:
     bool operator()(const Vec3& centre, double radius) const
     {
         return std::ranges::any_of(obstacles_, [&](const Obstacle& obstacle) {
-            return may_touch(*obstacle.shape, obstacle.pose_1.apply_inverse(centre), radius + margin_) ||
-                   (at_start_ && may_touch(*obstacle.shape, obstacle.pose_0.apply_inverse(centre), radius));
+            return may_touch(obstacle, StepEnd::End, centre, radius + margin_) ||
+                   (at_start_ && may_touch(obstacle, StepEnd::Start, centre, radius));
         });
     }
 

@@ -11,6 +11,7 @@
 
 #include "lithe/core/error.hpp"
 #include "lithe/core/suggest.hpp"
+#include "lithe/geometry/io/number_source.hpp"
 
 namespace lithe {
 namespace {
@@ -136,12 +137,35 @@ double looped(const Clip& clip, double t)
     return first + (turn < 0.0 ? turn + duration : turn);
 }
 
+namespace {
+
+/// "Armature|Walk" is "walk" for short.
+std::string short_name(const std::string& name)
+{
+    return io::lower_case(name.substr(name.find_last_of("|:/") + 1));
+}
+
+/// The one clip of that short name, or null.
+const Clip* find_short_name(const std::vector<Clip>& clips, const std::string& wanted)
+{
+    const Clip* found = nullptr;
+    for (const Clip& clip : clips) {
+        if (short_name(clip.name) != io::lower_case(wanted)) continue;
+        if (found) return nullptr;
+        found = &clip;
+    }
+    return found;
+}
+
+} // namespace
+
 const Clip& find_clip(const std::vector<Clip>& clips, const std::string& wanted)
 {
     for (const Clip& clip : clips)
         if (clip.name == wanted) return clip;
     const int number = number_of(wanted);
     if (0 <= number && number < static_cast<int>(clips.size())) return clips[number];
+    if (const Clip* clip = find_short_name(clips, wanted)) return *clip;
 
     if (clips.empty())
         throw InputError(fmt::format("there is no clip '{}': the character has none; give the file of a "

@@ -58,7 +58,8 @@ void make_continuous(std::vector<Quat>& rotations);
 /// The time in the clip when it is played over and over, beginning at its first key.
 double looped(const Clip& clip, double t);
 
-/// Which clip is meant by a name, or by a number from 0. InputError that lists what there is, with the nearest name.
+/// Which clip is meant by a name, by a number from 0, or by the last part of one name, whatever its case ("walk" for
+/// "Armature|Walk"). InputError that lists what there is, with the nearest name.
 const Clip& find_clip(const std::vector<Clip>& clips, const std::string& wanted);
 
 /// A clip of one skeleton for another that has joints of the same names, compared without case and without what stands

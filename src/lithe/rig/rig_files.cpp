@@ -104,9 +104,11 @@ Character read_shape_rig(const fs::path& file, const ReadOptions& options)
     Character character{.file = file};
     Skeleton& skeleton = character.skeleton;
     skeleton.placement = file_placement(options);
-    const ShapeModel model = read_shape(file);
-    for (const ShapeJoint& joint : model.joints) {
-        const Vec3 origin = joint.parent < 0 ? Vec3(Vec3::Zero()) : model.joints[joint.parent].position;
+    const std::optional<ShapeModel> model = find_shape_model(file.string());
+    if (!model)
+        throw InputError({.file = file}, "is a shape without a skeleton; fit one with 'lithe rig --fit'");
+    for (const ShapeJoint& joint : model->joints) {
+        const Vec3 origin = joint.parent < 0 ? Vec3(Vec3::Zero()) : model->joints[joint.parent].position;
         skeleton.joints.push_back({joint.name, joint.parent, {.translation = joint.position - origin}});
     }
     Progress progress;

@@ -31,6 +31,9 @@ std::string skeleton_text(const Skeleton& skeleton);
 std::string weights_text(const SkinWeights& weights, Index bone_count);
 /// Sampled at `fps` [1/s] from its first key on.
 std::string clip_text(const Clip& clip, const Skeleton& skeleton, const std::vector<Bone>& bones, double fps);
+/// NAME.skel.txt with every joint where the surface was bound to it, and beside it what read_text_rig reads. Morph targets
+/// and materials have no place in them.
+void write_text_rig(const std::filesystem::path& file, const Character& character, double fps);
 
 /// The skeleton of a shape of our modelling language, with its surface. [docs/shape-language.md]
 Character read_shape_rig(const std::filesystem::path& file, const ReadOptions& options = {});

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "lithe/core/atomic_file.hpp"
 #include "lithe/core/error.hpp"
 #include "lithe/geometry/io/bytes.hpp"
 #include "lithe/geometry/io/text_scanner.hpp"
@@ -362,6 +363,66 @@ void read_surface_and_weights(Character& character, const fs::path& base, const 
                                .skinned = character.weights.vertex_count() > 0});
 }
 
+// ---- writing
+
+/// A clip's name as a part of a file's name.
+std::string file_name(std::string name)
+{
+    std::replace_if(name.begin(), name.end(), [](char c) { return c == '/' || c == '\\' || c == '\0'; }, '_');
+    return name;
+}
+
+std::string skeleton_text(const Skeleton& skeleton, const std::vector<Affine3>& frames)
+{
+    std::string text = fmt::format(
+        "# skel v1 (y-up). Per joint: index parent name  px py pz (joint origin in BIND pose, model "
+        "space)  R(3x3 row-major bind orientation, columns normalised)\njoints {}\n",
+        skeleton.joint_count());
+    for (int j = 0; j < skeleton.joint_count(); ++j) {
+        std::string name = skeleton.joints[j].name;
+        std::replace_if(name.begin(), name.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+        text += fmt::format("{} {} {} ", j, skeleton.joints[j].parent, name);
+        for (const double x : frames[j].translation()) text += fmt::format(" {:.9g}", x);
+        text += ' ';
+        const Mat3 R = decomposed(frames[j]).rotation.toRotationMatrix();
+        for (int i = 0; i < 3; ++i)
+            for (int k = 0; k < 3; ++k) text += fmt::format(" {:.9g}", R(i, k));
+        text += '\n';
+    }
+    return text;
+}
+
+/// Where every joint is when the surface is at rest: where its bone was bound, else at rest in its parent.
+std::vector<Affine3> bound_frames(const Character& character)
+{
+    const Skeleton& skeleton = character.skeleton;
+    std::vector<const Bone*> bone_of_joint(skeleton.joints.size(), nullptr);
+    for (const Bone& bone : character.bones) {
+        const Bone*& known = bone_of_joint[bone.joint];
+        if (known && !known->inverse_bind.isApprox(bone.inverse_bind, 1e-6))
+            throw InputError({.file = character.file},
+                             fmt::format("joint '{}' is bound in two ways, which a text rig cannot hold; "
+                                         "write a .glb",
+                                         skeleton.joints[bone.joint].name));
+        known = &bone;
+    }
+    std::vector<Affine3> frames;
+    for (std::size_t j = 0; j < skeleton.joints.size(); ++j) {
+        const auto& [name, parent, rest] = skeleton.joints[j];
+        const Affine3 above = parent < 0 ? skeleton.placement : frames[parent];
+        frames.push_back(bone_of_joint[j] ? undone(bone_of_joint[j]->inverse_bind) : above * rest.matrix());
+    }
+    return frames;
+}
+
+/// By joint instead of by bone.
+SkinWeights joint_weights(const Character& character)
+{
+    SkinWeights weights = character.weights;
+    for (int& bone : weights.bones.reshaped()) bone = character.bones[bone].joint;
+    return weights;
+}
+
 } // namespace
 
 Skeleton parse_skeleton(std::string_view text, const fs::path& name)
@@ -450,23 +511,7 @@ Clip parse_clip(std::string_view text, const fs::path& name, const Skeleton& ske
 
 std::string skeleton_text(const Skeleton& skeleton)
 {
-    std::string text = fmt::format(
-        "# skel v1 (y-up). Per joint: index parent name  px py pz (joint origin in BIND pose, model "
-        "space)  R(3x3 row-major bind orientation, columns normalised)\njoints {}\n",
-        skeleton.joint_count());
-    const std::vector<Affine3> world = world_transforms(skeleton, rest_pose(skeleton));
-    for (int j = 0; j < skeleton.joint_count(); ++j) {
-        std::string name = skeleton.joints[j].name;
-        std::replace_if(name.begin(), name.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-        text += fmt::format("{} {} {} ", j, skeleton.joints[j].parent, name);
-        for (const double x : world[j].translation()) text += fmt::format(" {:.9g}", x);
-        text += ' ';
-        const Mat3 R = decomposed(world[j]).rotation.toRotationMatrix();
-        for (int i = 0; i < 3; ++i)
-            for (int k = 0; k < 3; ++k) text += fmt::format(" {:.9g}", R(i, k));
-        text += '\n';
-    }
-    return text;
+    return skeleton_text(skeleton, world_transforms(skeleton, rest_pose(skeleton)));
 }
 
 std::string weights_text(const SkinWeights& weights, Index bone_count)
@@ -531,6 +576,23 @@ Character read_text_rig(const fs::path& file, const ReadOptions& options)
         character.clips.back().name = utf8_name(name);
     }
     return character;
+}
+
+void write_text_rig(const fs::path& file, const Character& character, double fps)
+{
+    const std::string path = file.string();
+    const std::string base = path.substr(0, path.size() - skeleton_ending.size());
+    const std::vector<Affine3> frames = bound_frames(character);
+    std::vector<Bone> bones;
+    for (int j = 0; j < character.skeleton.joint_count(); ++j) bones.push_back({j, undone(frames[j])});
+
+    if (character.surface.triangle_count() > 0) write_surface(base + ".obj", character.surface);
+    if (character.weights.vertex_count() > 0)
+        write_file(base + ".weights.txt", weights_text(joint_weights(character), std::ssize(bones)));
+    for (const Clip& clip : character.clips)
+        write_file(fmt::format("{}.{}{}", base, file_name(clip.name), clip_ending),
+                   clip_text(clip, character.skeleton, bones, fps));
+    write_file(file, skeleton_text(character.skeleton, frames));
 }
 
 } // namespace lithe

@@ -1,84 +1,32 @@
 // glTF 2.0, binary: a JSON text that describes the scene, and one block of bytes with all numbers.
 #include <algorithm>
-#include <cstring>
-#include <limits>
-
-#include <nlohmann/json.hpp>
 
 #include "lithe/core/atomic_file.hpp"
 #include "lithe/core/error.hpp"
 #include "lithe/core/version.hpp"
 #include "lithe/math/color.hpp"
+#include "lithe/rig/gltf_character.hpp"
 #include "lithe/scene/export_creases.hpp"
 #include "lithe/scene/export_morphs.hpp"
 
 namespace lithe::exporting {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = GltfDocument::Json;
 
-// Numbers that the specification gives to things.
-enum class Component { UnsignedShort = 5123, UnsignedInt = 5125, Float = 5126 };
-enum class Use { Animation = 0, Vertices = 34962, Indices = 34963 };
-
-/// The block of numbers, and the accessors that say what lies where in it.
-class NumberBlock {
-public:
-    /// A column per element, of 1, 3 or 4 components; returns the accessor.
-    int add(const Eigen::MatrixXf& columns, Use use)
-    {
-        const int accessor = add_raw(columns.data(), columns.size(), use);
-        describe(columns.rows(), columns.cols(), Component::Float);
-        const Eigen::VectorXf low = columns.rowwise().minCoeff(), high = columns.rowwise().maxCoeff();
-        accessors.back()["min"] = std::vector<float>(low.begin(), low.end());
-        accessors.back()["max"] = std::vector<float>(high.begin(), high.end());
-        return accessor;
-    }
-    int add_indices(const Triangles& triangles)
-    {
-        const Eigen::Matrix<std::uint32_t, 3, Eigen::Dynamic> indices = triangles.cast<std::uint32_t>();
-        const int accessor = add_raw(indices.data(), indices.size(), Use::Indices);
-        describe(1, indices.size(), Component::UnsignedInt);
-        return accessor;
-    }
-    /// Four components in [0, 1], in steps of 1/65535.
-    int add_colors(const Eigen::MatrixXd& rgba)
-    {
-        const Eigen::Matrix<std::uint16_t, 4, Eigen::Dynamic> steps =
-            (rgba.array() * 65535.0).round().cast<std::uint16_t>();
-        const int accessor = add_raw(steps.data(), steps.size(), Use::Vertices);
-        describe(4, steps.cols(), Component::UnsignedShort);
-        accessors.back()["normalized"] = true;
-        return accessor;
-    }
-
-    Json views = Json::array(), accessors = Json::array();
-    std::string bytes;
-
-private:
-    template <class T>
-    int add_raw(const T* data, Index count, Use use)
-    {
-        const std::size_t size = sizeof(T) * static_cast<std::size_t>(count);
-        views.push_back({{"buffer", 0}, {"byteOffset", bytes.size()}, {"byteLength", size}});
-        if (use != Use::Animation) views.back()["target"] = static_cast<int>(use);
-        bytes.append(reinterpret_cast<const char*>(data), size);
-        bytes.resize((bytes.size() + 3) / 4 * 4); // all our components begin at multiples of their size
-        accessors.push_back({{"bufferView", views.size() - 1}});
-        return static_cast<int>(accessors.size()) - 1;
-    }
-    void describe(Index rows, Index count, Component component)
-    {
-        accessors.back()["componentType"] = static_cast<int>(component);
-        accessors.back()["count"] = count;
-        accessors.back()["type"] = rows == 1 ? "SCALAR" : rows == 3 ? "VEC3" : "VEC4";
-    }
-};
+constexpr int vertex_target = 34962;           ///< of buffer views that hold attributes of vertices
+constexpr const char* run_name = "simulation"; ///< the one animation
 
 /// Columns of the surface's vertices for those of the creased surface, whose vertices may be doubled.
 Eigen::Matrix3Xf spread(const Eigen::Matrix3Xf& columns, const CreasedSurface& creased)
 {
     return columns(Eigen::all, creased.origin);
+}
+
+std::vector<std::uint32_t> corners_of(const Triangles& triangles)
+{
+    const auto corners = triangles.reshaped();
+    return {corners.begin(), corners.end()};
 }
 
 MatX vertex_colors(const TriangleMesh& surface, const CreasedSurface& creased) ///< linear RGBA, 4 x vertices
@@ -132,49 +80,158 @@ Eigen::MatrixXf normal_targets(const CreasedSurface& creased, const Morphs& morp
     return targets.cast<float>();
 }
 
+auto numbers_of(const Vec3& value)
+{
+    return value;
+}
+auto numbers_of(const Quat& value)
+{
+    return value.coeffs();
+}
+
+/// What never leaves the rest pose, but for rounding, needs no track.
+template <class T, class Numbers>
+void drop_if_at_rest(std::optional<Track<T>>& track, const Numbers& rest)
+{
+    const double size = rest.cwiseAbs().maxCoeff();
+    if (std::ranges::all_of(track->values, [&](const T& value) {
+            return (numbers_of(value) - rest).cwiseAbs().maxCoeff() <= 1e-12 * size;
+        }))
+        track.reset();
+}
+
+/// The joints of a skeleton over time, as what each does in its parent.
+Clip recorded_clip(const RecordedBody& body, const std::vector<double>& times)
+{
+    const Character& character = *body.shown.character;
+    const Skeleton& skeleton = character.skeleton;
+    Clip clip{.name = run_name};
+    for (int j = 0; j < skeleton.joint_count(); ++j) {
+        JointTracks tracks{.joint = j,
+                           .translation = Track<Vec3>{.times = times, .values = {}},
+                           .rotation = Track<Quat>{.times = times, .values = {}},
+                           .scale = Track<Vec3>{.times = times, .values = {}}};
+        const auto joint = static_cast<std::size_t>(j);
+        const int parent = skeleton.joints[joint].parent;
+        for (const std::vector<Affine3>& world : body.joints) {
+            const Affine3& above = parent < 0 ? skeleton.placement : world[static_cast<std::size_t>(parent)];
+            JointTransform local = decomposed(Affine3(above.inverse() * world[joint]));
+            std::vector<Quat>& turns = tracks.rotation->values;
+            if (!turns.empty() && turns.back().dot(local.rotation) < 0.0) local.rotation.coeffs() *= -1.0;
+            tracks.translation->values.push_back(local.translation);
+            turns.push_back(local.rotation);
+            tracks.scale->values.push_back(local.scale);
+        }
+        const JointTransform& rest = skeleton.joints[joint].rest;
+        drop_if_at_rest(tracks.translation, rest.translation);
+        drop_if_at_rest(tracks.rotation, rest.rotation.coeffs());
+        drop_if_at_rest(tracks.scale, rest.scale);
+        if (tracks.translation || tracks.rotation || tracks.scale) clip.joints.push_back(std::move(tracks));
+    }
+    Index first = 0;
+    for (const SurfacePart& part : character.parts) {
+        const auto count = static_cast<Index>(part.morphs.size());
+        const bool is_new = clip.morphs.empty() || clip.morphs.back().joint != part.joint;
+        if (count > 0 && is_new) {
+            Track<VecX> weights{.times = times, .values = {}};
+            for (const VecX& all : body.weights) weights.values.push_back(all.segment(first, count));
+            clip.morphs.push_back({part.joint, std::move(weights)});
+        }
+        first += count;
+    }
+    return clip;
+}
+
+/// Puts a node with the placement above what a document shows. Skins stay where they are: their joints alone place them.
+void place_scene(const Affine3& placement, const std::string& name, GltfDocument& document)
+{
+    if (placement.matrix() == Affine3::Identity().matrix()) return;
+    Json& nodes = document.edit_list("nodes");
+    Json& scene = document.edit_list("scenes")[document.json().value("scene", std::size_t{0})];
+    Json top = {{"name", name}, {"matrix", Json::array()}, {"children", Json::array()}};
+    Json roots = Json::array({nodes.size()});
+    for (const Json& node : scene["nodes"]) {
+        const Json& root = nodes[node.get<std::size_t>()];
+        (root.contains("skin") && !root.contains("children") ? roots : top["children"]).push_back(node);
+    }
+    const Mat4 matrix = Eigen::Transform<double, 3, Eigen::Affine>(placement).matrix();
+    for (const double value : matrix.reshaped()) top["matrix"].push_back(value);
+    scene["nodes"] = std::move(roots);
+    nodes.push_back(std::move(top));
+}
+
+/// A character as it came, with what it did in the run as its one animation.
+GltfDocument character_document(const RecordedBody& body, const std::vector<double>& times)
+{
+    const Character& character = *body.shown.character;
+    const Clip clip = recorded_clip(body, times);
+    if (!character.source) {
+        Character copy = character;
+        copy.clips = {clip};
+        return make_gltf(copy);
+    }
+    GltfDocument document = *character.source;
+    set_animation(document, character, clip);
+    place_scene(character.skeleton.placement, body.shown.name, document);
+    return document;
+}
+
 class GlbWriter {
 public:
-    explicit GlbWriter(const Recording& recording, const GlbOptions& options)
+    GlbWriter(const Recording& recording, const GlbOptions& options)
         : recording_(recording), options_(options)
     {
+        for (const RecordedBody& body : recording_.bodies)
+            if (!body.joints.empty()) add_character(body);
+        document_.edit()["asset"]["generator"] = "Lithe " LITHE_VERSION;
+        if (document_.count("scenes") == 0) {
+            document_.edit()["scene"] = 0;
+            document_.edit_list("scenes").push_back({{"nodes", Json::array()}});
+        }
         if (recording_.frame_count() > 1) {
             Eigen::MatrixXf times(1, recording_.frame_count());
             for (Index f = 0; f < times.cols(); ++f) times(0, f) = static_cast<float>(recording_.times[f]);
-            times_ = block_.add(times, Use::Animation);
+            times_ = document_.add_accessor(times);
         }
-        for (const RecordedBody& body : recording_.bodies) add_body(body);
+        for (const RecordedBody& body : recording_.bodies)
+            if (body.joints.empty()) add_body(body);
+        join_animations();
     }
 
-    void write(AtomicFile& file)
-    {
-        std::string text =
-            document().dump(-1, ' ', false, Json::error_handler_t::replace); // names may be any bytes
-        text.resize((text.size() + 3) / 4 * 4, ' ');
-        const std::uint64_t size = 12 + 8 + text.size() + 8 + block_.bytes.size();
-        if (size > std::numeric_limits<std::uint32_t>::max())
-            throw InputError(
-                {.file = file.target()},
-                "would be larger than the 4 GB that a .glb can be; write fewer frames, or a .pc2");
-        write_words(file, {0x46546C67, 2, size}); // "glTF"
-        write_words(file, {text.size(), 0x4E4F534A});
-        file.write(text);
-        write_words(file, {block_.bytes.size(), 0x004E4942});
-        file.write(block_.bytes);
-    }
+    std::string bytes() const { return document_.to_glb(); }
 
 private:
-    static void write_words(AtomicFile& file, std::initializer_list<std::uint64_t> words)
+    void add_character(const RecordedBody& body)
     {
-        for (const std::uint64_t word : words) {
-            const auto value = static_cast<std::uint32_t>(word);
-            file.write(std::as_bytes(std::span(&value, 1)));
-        }
+        GltfDocument document = character_document(body, recording_.times);
+        if (document_.count("nodes") == 0)
+            document_ = std::move(document);
+        else
+            document_.append(std::move(document));
+    }
+
+    /// What was recorded of all bodies is one animation.
+    void join_animations()
+    {
+        Json all = {{"name", run_name}, {"channels", Json::array()}, {"samplers", Json::array()}};
+        const auto join = [&](const Json& animation) {
+            const std::size_t first = all["samplers"].size();
+            for (const Json& sampler : animation["samplers"]) all["samplers"].push_back(sampler);
+            for (Json channel : animation["channels"]) {
+                channel["sampler"] = channel["sampler"].get<std::size_t>() + first;
+                all["channels"].push_back(std::move(channel));
+            }
+        };
+        for (const Json& animation : document_.list("animations")) join(animation);
+        join({{"channels", channels_}, {"samplers", samplers_}});
+        document_.edit().erase("animations");
+        if (!all["channels"].empty()) document_.edit()["animations"] = Json::array({std::move(all)});
     }
 
     void add_body(const RecordedBody& body)
     {
         const CreasedSurface creased = split_at_creases(body.shown.surface);
-        Json node = {{"name", body.shown.name}, {"mesh", meshes_.size()}};
+        Json node = {{"name", body.shown.name}, {"mesh", document_.count("meshes")}};
         if (body.deforms() && recording_.frame_count() > 1) {
             const double size = bounds(body.shown.surface.vertices).diagonal().norm();
             const Morphs morphs = find_morphs(body, options_.tolerance * size);
@@ -185,22 +242,25 @@ private:
             add_motion(body.poses, node);
             add_mesh(body, creased, positions, crease_normals(creased, positions));
         }
-        nodes_.push_back(std::move(node));
+        Json& scene = document_.edit_list("scenes")[document_.json().value("scene", std::size_t{0})];
+        scene["nodes"].push_back(document_.count("nodes"));
+        document_.edit_list("nodes").push_back(std::move(node));
     }
 
     void add_mesh(const RecordedBody& body, const CreasedSurface& creased, const Points3f& positions,
                   const Points3f& normals)
     {
-        Json attributes = {{"POSITION", block_.add(spread(positions, creased), Use::Vertices)},
-                           {"NORMAL", block_.add(normals, Use::Vertices)}};
+        Json attributes = {{"POSITION", document_.add_accessor(spread(positions, creased), vertex_target)},
+                           {"NORMAL", document_.add_accessor(normals, vertex_target)}};
         if (find_color(body.shown.surface.fields))
-            attributes["COLOR_0"] = block_.add_colors(vertex_colors(body.shown.surface, creased));
+            attributes["COLOR_0"] = document_.add_colors(vertex_colors(body.shown.surface, creased));
         add_material(body.shown);
         Json primitive = {{"attributes", std::move(attributes)},
-                          {"indices", block_.add_indices(creased.triangles)},
-                          {"material", materials_.size() - 1}};
+                          {"indices", document_.add_indices(corners_of(creased.triangles))},
+                          {"material", document_.count("materials") - 1}};
         Json primitives = Json::array({std::move(primitive)});
-        meshes_.push_back({{"name", body.shown.name}, {"primitives", std::move(primitives)}});
+        document_.edit_list("meshes").push_back(
+            {{"name", body.shown.name}, {"primitives", std::move(primitives)}});
     }
 
     /// Colours of the vertices are multiplied with that of the material: white where there are any.
@@ -208,12 +268,13 @@ private:
     {
         const Vec3 rgb =
             find_color(shown.surface.fields) ? Vec3(Vec3::Ones()) : linear_from_srgb(shown.color);
-        materials_.push_back({{"name", shown.name},
-                              {"pbrMetallicRoughness",
-                               {{"baseColorFactor", {rgb[0], rgb[1], rgb[2], 1.0}},
-                                {"metallicFactor", 0.0},
-                                {"roughnessFactor", 0.6}}},
-                              {"doubleSided", true}});
+        document_.edit_list("materials")
+            .push_back({{"name", shown.name},
+                        {"pbrMetallicRoughness",
+                         {{"baseColorFactor", {rgb[0], rgb[1], rgb[2], 1.0}},
+                          {"metallicFactor", 0.0},
+                          {"roughnessFactor", 0.6}}},
+                        {"doubleSided", true}});
     }
 
     /// The first pose stands in the node; channels only for what changes.
@@ -243,11 +304,12 @@ private:
         Json targets = Json::array(), names = Json::array();
         for (Index k = 0; k < morphs.count(); ++k) {
             targets.push_back(
-                {{"POSITION", block_.add(spread(as_points(morphs.targets.col(k)), creased), Use::Vertices)},
-                 {"NORMAL", block_.add(as_points(normals.col(k)), Use::Vertices)}});
+                {{"POSITION",
+                  document_.add_accessor(spread(as_points(morphs.targets.col(k)), creased), vertex_target)},
+                 {"NORMAL", document_.add_accessor(as_points(normals.col(k)), vertex_target)}});
             names.push_back("shape " + std::to_string(k + 1));
         }
-        Json& mesh = meshes_.back();
+        Json& mesh = document_.edit_list("meshes").back();
         mesh["primitives"][0]["targets"] = std::move(targets);
         const Eigen::VectorXf first = morphs.weights.col(0);
         mesh["weights"] = std::vector<float>(first.begin(), first.end());
@@ -262,42 +324,22 @@ private:
     void add_channel(const char* path, const Eigen::MatrixXf& values)
     {
         samplers_.push_back(
-            {{"input", times_}, {"interpolation", "LINEAR"}, {"output", block_.add(values, Use::Animation)}});
-        channels_.push_back(
-            {{"sampler", samplers_.size() - 1}, {"target", {{"node", nodes_.size()}, {"path", path}}}});
-    }
-
-    Json document() const
-    {
-        Json all;
-        all["asset"] = {{"version", "2.0"}, {"generator", "Lithe " LITHE_VERSION}};
-        all["scene"] = 0;
-        Json roots = Json::array();
-        for (std::size_t n = 0; n < nodes_.size(); ++n) roots.push_back(n);
-        all["scenes"] = Json::array({{{"nodes", std::move(roots)}}});
-        all["nodes"] = nodes_;
-        all["meshes"] = meshes_;
-        all["materials"] = materials_;
-        if (!channels_.empty())
-            all["animations"] =
-                Json::array({{{"name", "simulation"}, {"channels", channels_}, {"samplers", samplers_}}});
-        all["accessors"] = block_.accessors;
-        all["bufferViews"] = block_.views;
-        all["buffers"] = Json::array({{{"byteLength", block_.bytes.size()}}});
-        return all;
+            {{"input", times_}, {"interpolation", "LINEAR"}, {"output", document_.add_accessor(values)}});
+        channels_.push_back({{"sampler", samplers_.size() - 1},
+                             {"target", {{"node", document_.count("nodes")}, {"path", path}}}});
     }
 
     const Recording& recording_;
     GlbOptions options_;
-    NumberBlock block_;
+    GltfDocument document_;
     int times_ = -1; ///< accessor of the times of all frames
-    Json nodes_ = Json::array(), meshes_ = Json::array(), materials_ = Json::array();
     Json channels_ = Json::array(), samplers_ = Json::array();
 };
 
 class GlbExporter : public RecordingSink {
 public:
-    GlbExporter(const Path& target, const GlbOptions& options) : file_(target), options_(options)
+    GlbExporter(const Path& target, const GlbOptions& options)
+        : RecordingSink(Skins::AsSkeletons), file_(target), options_(options)
     {
         require_positive("tolerance", options.tolerance);
     }
@@ -305,7 +347,7 @@ public:
 private:
     void write() override
     {
-        GlbWriter(recording(), options_).write(file_);
+        file_.write(GlbWriter(recording(), options_).bytes());
         file_.commit();
     }
 

@@ -48,6 +48,11 @@ void RecordingSink::frame(const Frame& frame)
         RecordedBody& body = recording_.bodies[b];
         const Published& now = frame.bodies[b];
         body.poses.push_back(now.frame);
+        if (skins_ == Skins::AsSkeletons && body.shown.character) {
+            body.joints.push_back(now.joints);
+            body.weights.push_back(now.weights);
+            continue;
+        }
         if (body.shown.rigid || (now.positions.cols() == 0 && now.weights.size() == 0)) continue;
         if (now.positions.cols() > 0) {
             LITHE_ASSERT(now.positions.cols() == body.vertex_count());

@@ -1,4 +1,5 @@
 #pragma once
+#include "lithe/rig/skeleton.hpp"
 #include "lithe/scene/export_formats.hpp"
 
 namespace lithe::exporting {
@@ -11,6 +12,7 @@ struct RecordedBody {
     std::vector<RigidPose> poses = {};    ///< one per frame
     std::vector<Points3f> positions = {}; ///< one per frame, in the pose; or ...
     std::vector<VecX> weights = {}; ///< ... those of shown.morphs; neither for a body that only moves rigidly
+    std::vector<std::vector<Affine3>> joints = {}; ///< of shown.character's skeleton, in the world
 
     bool deforms() const { return !positions.empty() || !weights.empty(); }
     Index vertex_count() const { return shown.surface.vertex_count(); }
@@ -41,11 +43,16 @@ public:
     void finish() final;
 
 protected:
+    /// Whether skins are kept as skeletons, in `joints` and `weights`, instead of positions.
+    enum class Skins { AsPositions, AsSkeletons };
+    explicit RecordingSink(Skins skins = Skins::AsPositions) : skins_(skins) {}
+
     const Recording& recording() const { return recording_; }
     /// Called once, with at least one frame and one body.
     virtual void write() = 0;
 
 private:
+    Skins skins_;
     Recording recording_;
 };
 

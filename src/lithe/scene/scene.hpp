@@ -13,6 +13,7 @@
 #include "lithe/material/material.hpp"
 #include "lithe/math/keyframes.hpp"
 #include "lithe/reduce/cubature_training.hpp"
+#include "lithe/rig/skinning.hpp"
 
 namespace lithe {
 
@@ -124,6 +125,8 @@ inline constexpr Choices<CubatureRule, 4> cubature_rules = {{{"omp", CubatureRul
                                                              {"htp", CubatureRule::HardThresholding}}};
 inline constexpr Choices<MassKind, 2> mass_kinds = {
     {{"consistent", MassKind::Consistent}, {"lumped", MassKind::Lumped}}};
+inline constexpr Choices<SkinningMethod, 2> skinning_methods = {
+    {{"linear", SkinningMethod::Linear}, {"dual_quaternion", SkinningMethod::DualQuaternion}}};
 /// The name of a choice.
 template <class T, std::size_t n>
 constexpr std::string_view name_of(T value, const Choices<T, n>& choices)
@@ -183,6 +186,31 @@ struct SceneObstacle {
     Place place = {};
 };
 
+/// [[character.track]]: how one joint moves, on top of its rest.
+struct SceneTrack {
+    std::string joint = {};
+    Keyframes<RigidPose> motion = RigidPose{}; ///< turned in the joint's own axes, shifted in its parent's
+    Place place = {};
+};
+
+/// [[character]]: plays a clip, whatever touches it; soft bodies feel its skin.
+struct SceneCharacter {
+    std::string name = {};   ///< unique; "character", "character 2", ... when the file gives none
+    SceneSource source = {}; ///< a file (read_character), or a shape with a skeleton
+    // What it plays; with none of these, its first clip, or it rests.
+    std::optional<std::string> clip = {};   ///< name or number of one of its clips, or of those in `motion`
+    std::optional<std::string> motion = {}; ///< a file with clips for joints of the same names (read_clip)
+    std::vector<SceneTrack> tracks = {};    ///< instead of a clip
+    double start = 0.0;                     ///< in the clip, at the start of the run [s]
+    double speed = 1.0;                     ///< of the clip
+    bool loop = true;                       ///< else it stays where it ends
+    SkinningMethod skinning = SkinningMethod::Linear;
+    RigidPose placement = {};
+    double friction = 0.5;          ///< Coulomb's coefficient of the skin, >= 0
+    std::optional<Vec3> color = {}; ///< sRGB; else the file's own
+    Place place = {};
+};
+
 /// [training]: runs in full space that reduced bodies are made from, and what somebody else made.
 struct SceneTraining {
     int runs = 8;                                      ///< >= 0
@@ -205,6 +233,7 @@ struct Scene {
     NewtonOptions solver = {};
     std::vector<SceneBody> bodies;
     std::vector<SceneObstacle> obstacles;
+    std::vector<SceneCharacter> characters = {};
     std::optional<SceneTraining> training = {};
 };
 

@@ -11,6 +11,7 @@
 #include "lithe/core/hash.hpp"
 #include "lithe/core/suggest.hpp"
 #include "lithe/geometry/make_shape.hpp"
+#include "lithe/rig/character.hpp"
 #include "lithe/scene/scene_keys.hpp"
 #include "lithe/scene/toml_reader.hpp"
 
@@ -34,8 +35,9 @@ constexpr Range any_turn{-360'000.0, 360'000.0};
 
 // Keys that exclude each other.
 using Keys = std::string_view[];
-constexpr Keys sources = {"mesh", "shape"}, body_sources = {"mesh", "shape", "model"},
-               sizes = {"rank", "auto"}, resolutions = {"tets", "cell"}, parts = {"label", "color"},
+constexpr Keys sources = {"mesh", "shape"}, character_sources = {"file", "shape"},
+               body_sources = {"mesh", "shape", "model"}, sizes = {"rank", "auto"},
+               resolutions = {"tets", "cell"}, parts = {"label", "color"},
                loads = {"force", "pressure", "wind"}, selectors = {"box", "sphere", "vertices", "color"};
 
 constexpr Choices<LinearSolver, 3> linear_solvers = {
@@ -414,6 +416,7 @@ public:
 private:
     SceneBody read_body(TableReader t);
     SceneObstacle read_obstacle(TableReader t);
+    SceneCharacter read_character(TableReader t);
     SceneSource read_source(TableReader& t) const;
     fs::path read_mesh(const TomlValue& value) const;
     std::string read_shape(const TomlValue& value) const;
@@ -464,7 +467,7 @@ fs::path SceneReader::read_mesh(const TomlValue& value) const
 {
     const fs::path path = value.text();
     try {
-        (void)format_of(path);
+        if (!holds_character(path)) (void)format_of(path);
     } catch (const InputError& error) {
         throw InputError(value.place(), error.what());
     }
@@ -598,6 +601,49 @@ SceneObstacle SceneReader::read_obstacle(TableReader t)
     return obstacle;
 }
 
+SceneTrack read_track(TableReader t)
+{
+    SceneTrack track{.place = t.place()};
+    t.read("joint", track.joint, as::text());
+    t.read("motion", track.motion, [](const TomlValue& v) { return read_motion(v, "translation", {}); });
+    t.finish();
+    t.require("joint");
+    t.require("motion");
+    return track;
+}
+
+SceneCharacter SceneReader::read_character(TableReader t)
+{
+    SceneCharacter character{.place = t.place()};
+    WrittenPose placement;
+    t.read("name", character.name, [&](const TomlValue& v) { return read_name(v); });
+    t.read("file", character.source.from, [&](const TomlValue& v) {
+        fs::path file = resolved_file(v);
+        if (!holds_character(file)) v.fail("is not a character; known are .glb .gltf .shape and .skel.txt");
+        return file;
+    });
+    t.read("shape", character.source.from, [&](const TomlValue& v) { return read_shape(v); });
+    t.read("scale", character.source.read.scale, as::number(quantity::number, above(0.0)));
+    t.read("up", character.source.read.up, as::choice(up_axes));
+    t.read("clip", character.clip, as::text());
+    t.read("motion", character.motion, [&](const TomlValue& v) { return resolved_file(v).string(); });
+    t.read_tables("track", [&](const TableReader& track) { character.tracks.push_back(read_track(track)); });
+    t.read("start", character.start, as::number(quantity::time));
+    t.read("speed", character.speed, as::number(quantity::number));
+    t.read("loop", character.loop, as::boolean());
+    t.read("skinning", character.skinning, as::choice(skinning_methods));
+    read_pose(t, "position", placement);
+    character.placement = placement.pose();
+    t.read("friction", character.friction, as::number(quantity::number, at_least(0.0)));
+    t.read("color", character.color, as::color());
+    t.finish();
+    character.source.place = t.place(t.one_of(character_sources));
+    for (const char* key : {"scale", "up"}) require_use(t, key, t.has("file"), "file");
+    if (t.has("track") && (t.has("clip") || t.has("motion")))
+        t.fail_at("track", "a character plays a clip or its tracks, not both; remove one");
+    return character;
+}
+
 SceneTraining SceneReader::read_training(TableReader t) const
 {
     SceneTraining training{.place = t.place()};
@@ -635,18 +681,22 @@ Scene SceneReader::read()
     t.read("solver", scene.solver, [](const TomlValue& v) { return read_solver(v.table()); });
     t.read("material", materials_, [](const TomlValue& v) { return read_materials(v.table()); });
     t.read("training", scene.training, [&](const TomlValue& v) { return read_training(v.table()); });
-    const auto bodies = t.find("body"), obstacles = t.find("obstacle");
+    const auto bodies = t.find("body"), obstacles = t.find("obstacle"), characters = t.find("character");
     t.finish();
-    const std::size_t body_count = bodies ? bodies->table_count() : 0,
-                      obstacle_count = obstacles ? obstacles->table_count() : 0;
-    if (body_count == 0) t.fail("a scene needs at least one [[body]]");
-    if (std::max(body_count, obstacle_count) > most_things)
-        t.fail(fmt::format("a scene holds at most {0} bodies and {0} obstacles", most_things));
-    for (std::size_t i = 0; i < body_count; ++i) scene.bodies.push_back(read_body(bodies->table(i)));
-    for (std::size_t i = 0; i < obstacle_count; ++i)
+    const auto count = [](const auto& tables) { return tables ? tables->table_count() : 0; };
+    if (count(bodies) + count(characters) == 0)
+        t.fail("a scene needs at least one [[body]] or [[character]]");
+    if (std::max({count(bodies), count(obstacles), count(characters)}) > most_things)
+        t.fail(
+            fmt::format("a scene holds at most {0} bodies, {0} obstacles and {0} characters", most_things));
+    for (std::size_t i = 0; i < count(bodies); ++i) scene.bodies.push_back(read_body(bodies->table(i)));
+    for (std::size_t i = 0; i < count(obstacles); ++i)
         scene.obstacles.push_back(read_obstacle(obstacles->table(i)));
+    for (std::size_t i = 0; i < count(characters); ++i)
+        scene.characters.push_back(read_character(characters->table(i)));
     name_the_rest(scene.bodies, "body");
     name_the_rest(scene.obstacles, "obstacle");
+    name_the_rest(scene.characters, "character");
     return scene;
 }
 

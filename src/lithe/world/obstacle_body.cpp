@@ -56,7 +56,7 @@ Box3 ObstacleBody::swept_bounds() const
     return box;
 }
 
-std::optional<Obstacle> ObstacleBody::obstacle(double t, double h) const
+std::optional<Obstacle> ObstacleBody::obstacle(double t, double h)
 {
     return Obstacle{.shape = &model_.shape,
                     .pose_0 = model_.path.at(t),

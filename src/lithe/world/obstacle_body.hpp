@@ -25,7 +25,7 @@ public:
 
     PointMotion motion(const BodyPoint& point) const override;
     Box3 swept_bounds() const override;
-    std::optional<Obstacle> obstacle(double t, double h) const override;
+    std::optional<Obstacle> obstacle(double t, double h) override;
 
     void save(StateWriter& out) const override { out.write(t_); }
     void restore(StateReader& in) override { t_ = t_predicted_ = in.read_number(); }

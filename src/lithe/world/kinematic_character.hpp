@@ -1,0 +1,69 @@
+#pragma once
+#include "lithe/body/body.hpp"
+#include "lithe/rig/character.hpp"
+#include "lithe/rig/skinning.hpp"
+
+namespace lithe {
+
+/// How a clip runs beside the time of the world: it is at  start + speed t  after its first key.
+struct Playback {
+    double start = 0.0; ///< [s]
+    double speed = 1.0; ///< may be zero or negative
+    bool loop = true;   ///< else it stays where it ends
+
+    double clip_time(const Clip& clip, double t) const;
+};
+
+struct KinematicCharacterModel {
+    std::string name;
+    std::shared_ptr<const Character> character; ///< with a surface and weights
+    Clip clip = {};                             ///< of its skeleton; without keys: it rests
+    Playback playback = {};
+    SkinningMethod skinning = SkinningMethod::Linear;
+    /// What bodies touch: closed, outward, at rest as the character is. It follows the same bones.
+    TriangleMesh closed;
+    SkinWeights closed_weights;
+    double friction = 0.5;           ///< Coulomb's coefficient of the skin, >= 0
+    Vec3 color = {0.62, 0.64, 0.67}; ///< sRGB; of a surface without colours
+};
+
+/// A character that plays a clip whatever touches it: its skin is an obstacle that deforms. It has no state but the time.
+class KinematicCharacter final : public Body {
+public:
+    /// Throws InputError for a friction or a playback that is not possible, and for a character without surface or weights.
+    explicit KinematicCharacter(KinematicCharacterModel model);
+
+    BodyReport predict(const StepContext& step) override;
+    /// None: nothing moves it.
+    Response response(std::span<const BodyPoint> points) override;
+    void apply(std::span<const BodyPoint> points, std::span<const Vec3> impulses) override;
+    void finish() override { t_ = t_predicted_; }
+
+    PointMotion motion(const BodyPoint& point) const override;
+    Box3 swept_bounds() const override;
+    std::optional<Obstacle> obstacle(double t, double h) override;
+
+    void save(StateWriter& out) const override { out.write(t_); }
+    void restore(StateReader& in) override { t_ = t_predicted_ = in.read_number(); }
+    const Shown& shown() const override { return shown_; }
+    void publish(Published& out) const override;
+    std::vector<Overlay> overlays() const override { return {}; }
+    Mechanics mechanics(const Vec3&) override { return {}; }
+
+    const KinematicCharacterModel& model() const { return model_; }
+
+private:
+    std::vector<Affine3> joints_at(double t) const; ///< in the world
+    Points surface_at(double t) const;              ///< that is shown, in the world
+    Points closed_at(double t) const;               ///< that is touched, in the world
+    Vec3 place(const BodyPoint& point, const Points& surface) const;
+
+    KinematicCharacterModel model_;
+    Shown shown_;
+    MovingSurface touched_;
+    double t_ = 0.0, t_predicted_ = 0.0; ///< [s]
+    double h_ = 1.0;                     ///< of the last step, over which velocities are measured [s]
+    std::optional<double> placed_until_; ///< time of the end at which `touched_` is placed [s]
+};
+
+} // namespace lithe
