@@ -1,0 +1,303 @@
+#include "lithe/contact/collision_surface.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lithe/contact/features.hpp"
+#include "lithe/core/error.hpp"
+#include "lithe/geometry/half_edges.hpp"
+#include "lithe/geometry/shapes.hpp"
+
+namespace lithe {
+namespace {
+
+constexpr double flat_sine = 0.02; ///< an edge that bends by less than about a degree is flat
+
+void require_usable(const TriangleMesh& mesh, double thickness)
+{
+    if (mesh.triangle_count() == 0)
+        throw InputError("a collision surface needs triangles: this one has none");
+    if (mesh.triangles.minCoeff() < 0 || mesh.triangles.maxCoeff() >= mesh.vertex_count())
+        throw InputError("a triangle of the collision surface names a vertex that is not there");
+    if (!mesh.vertices.allFinite())
+        throw InputError("a vertex of the collision surface has a coordinate that is not finite");
+    if (!(thickness >= 0.0) || !std::isfinite(thickness))
+        throw InputError("the thickness of a collision surface must not be below zero");
+}
+
+/// Lists of `items` by `key`, behind each other: those of key k from start[k] to start[k + 1].
+struct Grouped {
+    std::vector<int> start, items;
+};
+Grouped grouped(const std::vector<std::array<int, 2>>& key_and_item, Index keys)
+{
+    Grouped out{std::vector<int>(static_cast<std::size_t>(keys) + 1, 0),
+                std::vector<int>(key_and_item.size())};
+    for (const auto& [key, item] : key_and_item) ++out.start[static_cast<std::size_t>(key) + 1];
+    for (std::size_t k = 1; k < out.start.size(); ++k) out.start[k] += out.start[k - 1];
+    std::vector<int> next = out.start;
+    for (const auto& [key, item] : key_and_item)
+        out.items[static_cast<std::size_t>(next[static_cast<std::size_t>(key)]++)] = item;
+    return out;
+}
+
+Vec3 area_vector(const Points& x, const Triangles& triangles, int t)
+{
+    const Vec3 a = x.col(triangles(0, t));
+    return (Vec3(x.col(triangles(1, t))) - a).cross(Vec3(x.col(triangles(2, t))) - a);
+}
+
+/// Whether the far corner of the second triangle lies below the plane of the first.
+bool bends_outward(const CollisionSurface& surface, const CollisionEdge& edge)
+{
+    const Vec3 n = area_vector(surface.rest, surface.triangles, edge.triangles[0]).normalized();
+    for (const int v : surface.triangles.col(edge.triangles[1])) {
+        if (v == edge.a || v == edge.b) continue;
+        const Vec3 across = surface.rest.col(v) - surface.rest.col(edge.a);
+        const Vec3 along = (surface.rest.col(edge.b) - surface.rest.col(edge.a)).normalized();
+        return n.dot(across) < -flat_sine * (across - along.dot(across) * along).norm();
+    }
+    return true;
+}
+
+void add_edges(CollisionSurface& surface)
+{
+    const SurfaceEdges all = surface_edges(surface.triangles);
+    surface.triangle_edges = Triangles::Constant(3, surface.triangles.cols(), -1);
+    for (const SurfaceEdge& edge : all.edges) {
+        CollisionEdge added{edge.a, edge.b, {all.half_edges[edge.first] / 3, -1}, true};
+        if (edge.count > 1) added.triangles[1] = all.half_edges[edge.first + 1] / 3;
+        if (surface.closed) added.sharp = bends_outward(surface, added);
+        for (int k = 0; k < edge.count; ++k) {
+            const int h = all.half_edges[edge.first + static_cast<std::size_t>(k)];
+            surface.triangle_edges(h % 3, h / 3) = static_cast<int>(surface.edges.size());
+        }
+        surface.edges.push_back(added);
+    }
+}
+
+void add_neighbours(CollisionSurface& surface)
+{
+    std::vector<std::array<int, 2>> fans, rings;
+    for (int t = 0; t < surface.triangles.cols(); ++t) {
+        const Eigen::Vector3i v = surface.triangles.col(t);
+        for (int k = 0; k < 3; ++k)
+            if ((v.head(k).array() != v[k]).all()) fans.push_back({v[k], t});
+    }
+    for (const CollisionEdge& edge : surface.edges) {
+        rings.push_back({edge.a, edge.b});
+        rings.push_back({edge.b, edge.a});
+    }
+    Grouped around = grouped(fans, surface.vertex_count());
+    surface.fan_start = std::move(around.start);
+    surface.fans = std::move(around.items);
+    around = grouped(rings, surface.vertex_count());
+    surface.ring_start = std::move(around.start);
+    surface.rings = std::move(around.items);
+}
+
+/// A surface of one triangle that is a point or a segment, with thickness around it.
+CollisionSurface rounded(const Points& vertices, double radius)
+{
+    const int last = static_cast<int>(vertices.cols()) - 1;
+    TriangleMesh mesh{.vertices = vertices, .triangles = Eigen::Vector3i(0, last, last)};
+    CollisionSurface out = make_collision_surface(mesh, radius);
+    if (last > 0) {
+        out.edges = {CollisionEdge{0, last, {0, -1}, true}};
+        out.triangle_edges(0, 0) = 0;
+        add_neighbours(out);
+    }
+    return out;
+}
+
+struct Shaped {
+    std::optional<CollisionSurface> operator()(const PlaneShape&) const { return {}; }
+    std::optional<CollisionSurface> operator()(const FieldShape&) const { return {}; }
+    std::optional<CollisionSurface> operator()(const SphereShape& ball) const
+    {
+        return rounded(Points::Zero(3, 1), ball.radius);
+    }
+    std::optional<CollisionSurface> operator()(const CapsuleShape& capsule) const
+    {
+        Points ends = Points::Zero(3, 2);
+        ends(1, 0) = -0.5 * capsule.length;
+        ends(1, 1) = 0.5 * capsule.length;
+        return rounded(ends, capsule.radius);
+    }
+    std::optional<CollisionSurface> operator()(const BoxShape& box) const
+    {
+        TriangleMesh mesh = make_box(Vec3::Ones(), 1.0);
+        mesh.vertices = box.size.asDiagonal() * mesh.vertices;
+        return make_collision_surface(mesh);
+    }
+    std::optional<CollisionSurface> operator()(const CylinderShape& cylinder) const;
+};
+
+/// A prism whose sides touch and cut the cylinder by the same amount.
+std::optional<CollisionSurface> Shaped::operator()(const CylinderShape& cylinder) const
+{
+    constexpr int sides = 48;
+    constexpr double turn = 6.283185307179586 / sides;
+    const double radius = cylinder.radius * 2.0 / (1.0 + std::cos(0.5 * turn));
+    TriangleMesh mesh{.vertices = Points(3, 2 * sides + 2), .triangles = Triangles(3, 4 * sides)};
+    const int bottom = 2 * sides, top = bottom + 1;
+    const double half = 0.5 * cylinder.length;
+    mesh.vertices.col(bottom) = Vec3(0.0, -half, 0.0);
+    mesh.vertices.col(top) = Vec3(0.0, half, 0.0);
+    for (int i = 0; i < sides; ++i) {
+        const double x = radius * std::cos(turn * i), z = radius * std::sin(turn * i);
+        const int low = 2 * i, high = low + 1, next_low = (low + 2) % (2 * sides), next_high = next_low + 1;
+        mesh.vertices.col(low) = Vec3(x, -half, z);
+        mesh.vertices.col(high) = Vec3(x, half, z);
+        mesh.triangles.col(4 * i) = Eigen::Vector3i(low, high, next_high);
+        mesh.triangles.col(4 * i + 1) = Eigen::Vector3i(low, next_high, next_low);
+        mesh.triangles.col(4 * i + 2) = Eigen::Vector3i(high, top, next_high);
+        mesh.triangles.col(4 * i + 3) = Eigen::Vector3i(low, next_low, bottom);
+    }
+    return make_collision_surface(mesh);
+}
+
+/// Where the ray meets the plane of triangle abc, as a time and weights; nothing when it misses the triangle by more
+/// than rounding, or lies in its plane.
+std::optional<RayHit> hit_triangle(const Vec3& origin, const Vec3& direction, const Vec3& a, const Vec3& b,
+                                   const Vec3& c)
+{
+    constexpr double slack = 1e-10;
+    const Vec3 u = b - a, v = c - a, across = direction.cross(v);
+    const double volume = u.dot(across);
+    if (!(std::abs(volume) > 1e-14 * u.norm() * v.norm() * direction.norm())) return {};
+    const Vec3 w = origin - a, turned = w.cross(u);
+    const double beta = w.dot(across) / volume, gamma = direction.dot(turned) / volume;
+    if (beta < -slack || gamma < -slack || beta + gamma > 1.0 + slack) return {};
+    return RayHit{v.dot(turned) / volume, 0, Vec3(1.0 - beta - gamma, beta, gamma)};
+}
+
+/// The part of the ray inside the box, as times; empty when first > second.
+std::pair<double, double> clipped(const Box3& box, const Vec3& origin, const Vec3& direction, double t_max)
+{
+    double enter = 0.0, leave = t_max;
+    for (int axis = 0; axis < 3; ++axis) {
+        if (direction[axis] == 0.0) {
+            if (origin[axis] < box.min()[axis] || origin[axis] > box.max()[axis]) return {1.0, 0.0};
+            continue;
+        }
+        const double t_0 = (box.min()[axis] - origin[axis]) / direction[axis];
+        const double t_1 = (box.max()[axis] - origin[axis]) / direction[axis];
+        enter = std::max(enter, std::min(t_0, t_1));
+        leave = std::min(leave, std::max(t_0, t_1));
+    }
+    return {enter, leave};
+}
+
+} // namespace
+
+CollisionSurface make_collision_surface(const TriangleMesh& mesh, double thickness)
+{
+    require_usable(mesh, thickness);
+    CollisionSurface out;
+    out.rest = mesh.vertices;
+    out.triangles = mesh.triangles;
+    out.thickness = thickness;
+    const EdgeCensus census = count_edges(mesh.triangles);
+    out.closed = census.edges > 0 && census.closed() && census.inconsistent == 0;
+    add_edges(out);
+    add_neighbours(out);
+    for (int v = 0; v < out.vertex_count(); ++v)
+        if (!out.fan(v).empty()) out.points.push_back(v);
+    return out;
+}
+
+std::optional<CollisionSurface> collision_surface_of(const RigidShape& shape)
+{
+    require_valid(shape);
+    return std::visit(Shaped(), shape);
+}
+
+SweptSurface::SweptSurface(const CollisionSurface& surface)
+    : start(surface.rest), end(surface.rest), surface_(&surface)
+{
+    triangle_boxes(start, surface.triangles, 0.0, boxes_);
+    tree_ = Bvh(boxes_);
+    update();
+}
+
+void SweptSurface::update()
+{
+    LITHE_ASSERT(start.cols() == surface_->vertex_count() && end.cols() == start.cols());
+    start_box_ = bounds(start);
+    end_box_ = bounds(end);
+    drift_ = (end - start).rowwise().mean();
+    for (Index t = 0; t < surface_->triangles.cols(); ++t) {
+        Box3 box;
+        for (const int v : surface_->triangles.col(t)) {
+            box.extend(start.col(v));
+            box.extend(Vec3(end.col(v)) - drift_);
+        }
+        boxes_[static_cast<std::size_t>(t)] = box;
+    }
+    tree_.refit(boxes_);
+}
+
+Box3 SweptSurface::swept_box() const
+{
+    const Box3 box = start_box_.merged(end_box_);
+    return {box.min().array() - surface_->thickness, box.max().array() + surface_->thickness};
+}
+
+std::optional<ClosestPoint> closest_point(const SweptSurface& surface, const Vec3& p, double max_distance)
+{
+    const Triangles& triangles = surface.surface().triangles;
+    std::optional<ClosestPoint> best;
+    surface.tree().for_each_near(p, max_distance * max_distance, [&](int t, double bound2) {
+        ClosestPoint found =
+            closest_point_on_triangle(p, surface.start.col(triangles(0, t)),
+                                      surface.start.col(triangles(1, t)), surface.start.col(triangles(2, t)));
+        const double distance2 = found.distance * found.distance;
+        if (distance2 > bound2 || (best && distance2 == bound2 && best->triangle < t)) return bound2;
+        found.triangle = t;
+        best = found;
+        return distance2;
+    });
+    return best;
+}
+
+std::optional<RayHit> cast_ray(const SweptSurface& surface, const Vec3& origin, const Vec3& direction,
+                               double t_max)
+{
+    constexpr int pieces = 8; // so that boxes along it stay small
+    const Triangles& triangles = surface.surface().triangles;
+    const Box3 around = surface.tree().box();
+    const Vec3 pad =
+        Vec3::Constant(1e-12 * (around.diagonal().norm() + around.center().norm())); // against rounding
+    const auto [enter, leave] = clipped({around.min() - pad, around.max() + pad}, origin, direction, t_max);
+    std::optional<RayHit> best;
+    for (int i = 0; i < pieces && enter <= leave; ++i) {
+        const double from = enter + (leave - enter) * i / pieces,
+                     to = enter + (leave - enter) * (i + 1) / pieces;
+        const Vec3 p = origin + from * direction, q = origin + to * direction;
+        surface.tree().for_each_overlap({p.cwiseMin(q) - pad, p.cwiseMax(q) + pad}, [&](int t) {
+            std::optional<RayHit> hit =
+                hit_triangle(origin, direction, surface.start.col(triangles(0, t)),
+                             surface.start.col(triangles(1, t)), surface.start.col(triangles(2, t)));
+            if (!hit || hit->t < 0.0 || hit->t > t_max) return;
+            if (best && (best->t < hit->t || (best->t == hit->t && best->triangle < t))) return;
+            hit->triangle = t;
+            best = hit;
+        });
+        if (best && best->t <= to) break;
+    }
+    return best;
+}
+
+Vec3 start_normal(const SweptSurface& surface, int triangle)
+{
+    return area_vector(surface.start, surface.surface().triangles, triangle).stableNormalized();
+}
+
+bool inside(const SweptSurface& surface, const Vec3& p, const ClosestPoint& closest)
+{
+    const FeatureView view{surface};
+    return (p - closest.point).dot(view.outward(closest.triangle, closest.barycentric, 0.0)) < 0.0;
+}
+
+} // namespace lithe

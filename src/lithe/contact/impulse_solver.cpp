@@ -1,0 +1,604 @@
+#include "lithe/contact/impulse_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lithe/contact/row_products.hpp"
+#include "lithe/core/error.hpp"
+#include "lithe/core/parallel.hpp"
+
+namespace lithe {
+namespace {
+
+/// Every pass over the joints takes away what the regularisation left of the one before: two or three are enough, unless
+/// masses differ by many powers of ten.
+constexpr int joint_passes = 10;
+
+template <int Rows>
+using Vec = Eigen::Matrix<double, Rows, 1>;
+
+std::size_t at(int i)
+{
+    return static_cast<std::size_t>(i);
+}
+
+std::span<const ConstraintRows::Block> blocks_of(const ConstraintRows& rows, int c)
+{
+    return {rows.blocks.data() + rows.begin(c), at(rows.end(c) - rows.begin(c))};
+}
+
+int root(std::vector<int>& parent, int i)
+{
+    while (parent[at(i)] != i) i = parent[at(i)] = parent[at(parent[at(i)])];
+    return i;
+}
+
+/// The lower of the two roots becomes the root of both.
+void join(std::vector<int>& parent, int i, int j)
+{
+    i = root(parent, i);
+    j = root(parent, j);
+    parent[at(std::max(i, j))] = std::min(i, j);
+}
+
+void join_bodies(const ConstraintRows& rows, int count, std::vector<int>& parent)
+{
+    for (int c = 0; c < count; ++c) {
+        const auto blocks = blocks_of(rows, c);
+        for (const auto& block : blocks) join(parent, blocks.front().body, block.body);
+    }
+}
+
+/// The change of velocity at a constraint:  G a - Y^T y.
+template <int Rows, class Couplings>
+Vec<Rows> change_at(const Couplings& couplings, int c, const double* numbers)
+{
+    Vec<Rows> change = Vec<Rows>::Zero();
+    const int parts = couplings.first_part[at(c)], end = couplings.first[at(c) + 1];
+    for (int i = couplings.first[at(c)]; i < parts; ++i) {
+        const auto& link = couplings.links[at(i)];
+        change += times<Rows>(link.block, numbers + link.numbers, link.size);
+    }
+    for (int i = parts; i < end; ++i) {
+        const auto& link = couplings.links[at(i)];
+        change -= times<Rows>(link.block, numbers + link.numbers, link.size);
+    }
+    return change;
+}
+
+/// a += G^T j,  y += Y j
+template <int Rows, class Couplings>
+void push(const Couplings& couplings, int c, const Vec<Rows>& impulse, double* numbers)
+{
+    for (int i = couplings.first[at(c)]; i < couplings.first[at(c) + 1]; ++i) {
+        const auto& link = couplings.links[at(i)];
+        add_transposed<Rows>(link.block, impulse, numbers + link.numbers, link.size);
+    }
+}
+
+/// a += G^T j
+template <int Rows, class Couplings>
+void push_bodies(const Couplings& couplings, int c, const Vec<Rows>& impulse, double* numbers)
+{
+    for (int i = couplings.first[at(c)]; i < couplings.first_part[at(c)]; ++i) {
+        const auto& link = couplings.links[at(i)];
+        add_transposed<Rows>(link.block, impulse, numbers + link.numbers, link.size);
+    }
+}
+
+/// The largest s <= 1 with  s b + s^2 a / 2 <= c,  a and c not negative: 1 for equal restitutions, but for rounding.
+double share_within(double b, double a, double c)
+{
+    if (b + 0.5 * a <= c * (1.0 + 1e-12)) return 1.0;
+    return std::clamp(2.0 * c / (b + std::sqrt(b * b + 2.0 * a * c)), 0.0, 1.0);
+}
+
+/// The sum of block times its transpose over links.
+template <int Rows, class Links>
+Eigen::Matrix<double, Rows, Rows> square_of(const Links& links, int begin, int end)
+{
+    Eigen::Matrix<double, Rows, Rows> sum = Eigen::Matrix<double, Rows, Rows>::Zero();
+    for (int i = begin; i < end; ++i)
+        sum += times_transposed<Rows, Rows>(links[at(i)].block, links[at(i)].block, links[at(i)].size);
+    return sum;
+}
+
+/// Sorts items 0 .. count-1 by island, rising within each. `first` of island i is set through `start(i)`, which has room
+/// for one island more. Items without an island (-1) are left out.
+template <class IslandOf, class Start>
+void sort_by_island(int count, std::size_t islands, const IslandOf& island_of, const Start& start,
+                    std::vector<int>& order)
+{
+    for (std::size_t i = 0; i <= islands; ++i) start(i) = 0;
+    for (int c = 0; c < count; ++c)
+        if (const int island = island_of(c); island >= 0) ++start(at(island) + 1);
+    for (std::size_t i = 0; i < islands; ++i) start(i + 1) += start(i);
+    order.resize(at(start(islands)));
+    for (int c = 0; c < count; ++c)
+        if (const int island = island_of(c); island >= 0) order[at(start(at(island))++)] = c;
+    for (std::size_t i = islands; i > 0; --i) start(i) = start(i - 1);
+    start(0) = 0;
+}
+
+} // namespace
+
+void ImpulseSolver::SweepSize::add(double response, double changed_by, double length)
+{
+    change = std::max(change, response * changed_by * changed_by);
+    impulse = std::max(impulse, response * length * length);
+    speed = std::max(speed, response * length);
+    square += response * changed_by * changed_by;
+}
+
+std::span<const int> ImpulseSolver::contacts_of(std::size_t island) const
+{
+    const int begin = islands_[island].first_contact, end = islands_[island + 1].first_contact;
+    return {contact_order_.data() + begin, at(end - begin)};
+}
+std::span<const int> ImpulseSolver::limits_of(std::size_t island) const
+{
+    const int begin = islands_[island].first_limit, end = islands_[island + 1].first_limit;
+    return {limit_order_.data() + begin, at(end - begin)};
+}
+std::span<const int> ImpulseSolver::articulations_of(std::size_t island) const
+{
+    const int begin = islands_[island].first_articulation, end = islands_[island + 1].first_articulation;
+    return {articulation_order_.data() + begin, at(end - begin)};
+}
+
+Eigen::Map<const VecX> ImpulseSolver::change(int body) const
+{
+    return {numbers_.data() + numbers_of_body_[at(body)], body_size_[at(body)]};
+}
+
+void ImpulseSolver::prepare(const ImpulseProblem& problem)
+{
+    joints_.analyse(problem);
+    find_islands(problem);
+    place_numbers(problem);
+    factorise_joints(problem);
+    couple(problem, problem.contact_rows(), contact_couplings_);
+    couple(problem, problem.limit_rows(), limit_couplings_);
+    const auto contact_count = problem.contacts.size(), limit_count = problem.limits.size();
+    contacts_.resize(contact_count);
+    contact_response_.resize(contact_count);
+    states_.assign(contact_count, ContactState::Separating);
+    limit_response_.resize(limit_count);
+    parallel_for(static_cast<Index>(contact_count), 16,
+                 [&](Index c) { prepare_contact(problem, static_cast<int>(c)); });
+    parallel_for(static_cast<Index>(limit_count), 64,
+                 [&](Index c) { prepare_limit(problem, static_cast<int>(c)); });
+}
+
+void ImpulseSolver::find_islands(const ImpulseProblem& problem)
+{
+    const int bodies = problem.body_count();
+    parent_.resize(at(bodies));
+    for (int body = 0; body < bodies; ++body) parent_[at(body)] = body;
+    const auto contact_count = static_cast<int>(problem.contacts.size());
+    const auto limit_count = static_cast<int>(problem.limits.size());
+    join_bodies(problem.contact_rows(), contact_count, parent_);
+    join_bodies(problem.joint_rows(), static_cast<int>(problem.joints.size()), parent_);
+    join_bodies(problem.limit_rows(), limit_count, parent_);
+
+    // roots are the lowest of their sets, so they come first
+    int islands = 0;
+    island_of_body_.resize(at(bodies));
+    for (int body = 0; body < bodies; ++body) {
+        const int lowest = root(parent_, body);
+        island_of_body_[at(body)] = lowest == body ? islands++ : island_of_body_[at(lowest)];
+    }
+    islands_.assign(at(islands) + 1, {});
+
+    const auto of_rows = [&](const ConstraintRows& rows) {
+        return [&](int c) {
+            const auto blocks = blocks_of(rows, c);
+            return blocks.empty() ? -1 : island_of_body_[at(blocks.front().body)];
+        };
+    };
+    sort_by_island(
+        contact_count, at(islands), of_rows(problem.contact_rows()),
+        [&](std::size_t i) -> int& { return islands_[i].first_contact; }, contact_order_);
+    sort_by_island(
+        limit_count, at(islands), of_rows(problem.limit_rows()),
+        [&](std::size_t i) -> int& { return islands_[i].first_limit; }, limit_order_);
+    sort_by_island(
+        joints_.articulation_count(), at(islands),
+        [&](int articulation) { return island_of_body_[at(joints_.body_of(articulation))]; },
+        [&](std::size_t i) -> int& { return islands_[i].first_articulation; }, articulation_order_);
+}
+
+void ImpulseSolver::place_numbers(const ImpulseProblem& problem)
+{
+    const auto bodies = at(problem.body_count());
+    numbers_of_body_.resize(bodies);
+    body_size_.resize(bodies);
+    numbers_of_articulation_.resize(at(joints_.articulation_count()));
+    // first how many numbers each island has, then where they start
+    for (int body = 0; body < problem.body_count(); ++body) {
+        body_size_[at(body)] = problem.body_size(body);
+        Island& island = islands_[at(island_of_body_[at(body)])];
+        numbers_of_body_[at(body)] = island.joint_begin;
+        island.joint_begin += padded(problem.body_size(body));
+    }
+    Index next = 0;
+    for (std::size_t i = 0; i + 1 < islands_.size(); ++i) {
+        Island& island = islands_[i];
+        island.begin = next;
+        island.body_begin = next + static_cast<Index>(3 * contacts_of(i).size() + limits_of(i).size());
+        next = island.joint_begin += island.body_begin;
+        for (const int articulation : articulations_of(i)) {
+            numbers_of_articulation_[at(articulation)] = next;
+            next += joints_.end(articulation) - joints_.begin(articulation);
+        }
+    }
+    islands_.back().begin = next;
+    for (std::size_t body = 0; body < bodies; ++body)
+        numbers_of_body_[body] += islands_[at(island_of_body_[body])].body_begin;
+    numbers_.assign(static_cast<std::size_t>(next), 0.0);
+    weights_.resize(static_cast<std::size_t>(next));
+    scratch_.resize(static_cast<std::size_t>(next));
+    mixing_memory_.resize(static_cast<std::size_t>(Mixing::room(next)));
+    joint_rhs_.assign(static_cast<std::size_t>(joints_.size()), 0.0);
+    joint_scratch_.resize(static_cast<std::size_t>(joints_.size()));
+}
+
+void ImpulseSolver::factorise_joints(const ImpulseProblem& problem)
+{
+    is_factorised_.resize(at(joints_.articulation_count()));
+    parallel_for(joints_.articulation_count(), 1, [&](Index a) {
+        const auto articulation = static_cast<int>(a);
+        is_factorised_[at(articulation)] = joints_.factorise(problem, articulation);
+    });
+}
+
+void ImpulseSolver::couple(const ImpulseProblem& problem, const ConstraintRows& rows, Couplings& couplings)
+{
+    couplings.first.clear();
+    couplings.first_part.clear();
+    couplings.links.clear();
+    couplings.parts.clear();
+    couplings.first_of_parts.clear();
+    Index values = 0;
+    for (int c = 0; c < static_cast<int>(rows.first.size()); ++c) {
+        const auto blocks = blocks_of(rows, c);
+        couplings.first.push_back(static_cast<int>(couplings.links.size()));
+        for (const auto& block : blocks)
+            couplings.links.push_back({rows.values.data() + block.offset, numbers_of_body_[at(block.body)],
+                                       padded(problem.body_size(block.body))});
+        couplings.first_part.push_back(static_cast<int>(couplings.links.size()));
+        const auto first = couplings.parts.size();
+        couplings.first_of_parts.push_back(static_cast<int>(first));
+        joints_.append_parts(blocks, couplings.parts);
+        for (auto p = first; p < couplings.parts.size(); ++p) {
+            const JointSystem::Part& part = couplings.parts[p];
+            const Index numbers =
+                numbers_of_articulation_[at(part.articulation)] + part.row - joints_.begin(part.articulation);
+            couplings.links.push_back({nullptr, numbers, part.size});
+            values += rows.rows * part.size;
+        }
+    }
+    couplings.first.push_back(static_cast<int>(couplings.links.size()));
+    couplings.first_of_parts.push_back(static_cast<int>(couplings.parts.size()));
+
+    couplings.part_values.resize(static_cast<std::size_t>(values));
+    const double* next = couplings.part_values.data();
+    for (Link& link : couplings.links) {
+        if (link.block) continue;
+        link.block = next;
+        next += rows.rows * link.size;
+    }
+}
+
+template <int Rows>
+void ImpulseSolver::fill_parts(const ImpulseProblem& problem, const ConstraintRows& rows,
+                               Couplings& couplings, int c) const
+{
+    const int begin = couplings.first_of_parts[at(c)], end = couplings.first_of_parts[at(c) + 1];
+    if (begin == end) return;
+    const auto offset = couplings.links[at(couplings.first_part[at(c)])].block - couplings.part_values.data();
+    joints_.fill_parts<Rows>(problem, rows, blocks_of(rows, c),
+                             {couplings.parts.data() + begin, at(end - begin)},
+                             couplings.part_values.data() + offset);
+}
+
+void ImpulseSolver::prepare_contact(const ImpulseProblem& problem, int c)
+{
+    fill_parts<3>(problem, problem.contact_rows(), contact_couplings_, c);
+    const auto& [first, first_part, links, parts, first_of_parts, values] = contact_couplings_;
+    const Mat3 free = square_of<3>(links, first[at(c)], first_part[at(c)]);
+    const Mat3 K = free - square_of<3>(links, first_part[at(c)], first[at(c) + 1]);
+    const ImpulseContact& contact = problem.contacts[at(c)];
+    contacts_[at(c)] = CoulombContact(K, contact.normal, contact.friction, free.trace() / 3.0);
+    contact_response_[at(c)] = K.trace() / 3.0;
+}
+
+void ImpulseSolver::prepare_limit(const ImpulseProblem& problem, int c)
+{
+    fill_parts<1>(problem, problem.limit_rows(), limit_couplings_, c);
+    const auto& [first, first_part, links, parts, first_of_parts, values] = limit_couplings_;
+    const double free = square_of<1>(links, first[at(c)], first_part[at(c)])(0);
+    const double K = free - square_of<1>(links, first_part[at(c)], first[at(c) + 1])(0);
+    const double compliance = problem.limits[at(c)].compliance;
+    limit_response_[at(c)] = K + compliance > 1e-8 * free ? K + compliance : 0.0;
+}
+
+ImpulseReport ImpulseSolver::solve(ImpulseProblem& problem, const ImpulseOptions& options)
+{
+    LITHE_ASSERT(options.max_sweeps > 0 && problem.contacts.size() == contacts_.size());
+    const std::size_t islands = islands_.size() - 1;
+    parallel_for(static_cast<Index>(islands), 1,
+                 [&](Index i) { solve_island(problem, options, static_cast<std::size_t>(i)); });
+    ImpulseReport all;
+    for (std::size_t i = 0; i < islands; ++i) {
+        const ImpulseReport& one = islands_[i].report;
+        all.status = std::max(all.status, one.status);
+        all.islands += one.islands;
+        all.sweeps = std::max(all.sweeps, one.sweeps);
+        all.residual = std::max(all.residual, one.residual);
+        all.joint_residual = std::max(all.joint_residual, one.joint_residual);
+        all.touching += one.touching;
+        all.sliding += one.sliding;
+    }
+    return all;
+}
+
+void ImpulseSolver::solve_island(ImpulseProblem& problem, const ImpulseOptions& options, std::size_t island)
+{
+    ImpulseReport& report = islands_[island].report;
+    report = {};
+    const bool has_contacts = !contacts_of(island).empty() || !limits_of(island).empty();
+    const auto articulations = articulations_of(island);
+    if (!has_contacts && articulations.empty()) return;
+    report.islands = 1;
+
+    start(problem, island);
+    if (report.status == ImpulseStatus::NotFinite) return finish(problem, island);
+    if (!has_contacts) {
+        report.joint_residual = settle_joints(problem, island, joint_passes).after;
+        return finish(problem, island);
+    }
+    (void)settle_joints(problem, island, 1);
+    const int rounds = 5;
+    for (int round = 0; round < rounds; ++round) {
+        const double speed = sweep_until_still(problem, options, island);
+        if (articulations.empty()) break;
+        // The joints' regularisation may have given way to the contacts: then these look again.
+        const Settled settled = settle_joints(problem, island, joint_passes);
+        report.joint_residual = settled.after;
+        const bool good = settled.before <= options.tolerance * speed;
+        if (good || report.sweeps >= options.max_sweeps) break;
+    }
+    finish(problem, island);
+}
+
+/// The starting impulses act on the bodies; nothing has gone through the joints yet.
+void ImpulseSolver::start(ImpulseProblem& problem, std::size_t island)
+{
+    const Index begin = islands_[island].begin;
+    std::fill(numbers_.begin() + begin, numbers_.begin() + islands_[island + 1].begin, 0.0);
+    for (const int articulation : articulations_of(island)) {
+        for (const int joint : joints_.joints(articulation)) problem.joints[at(joint)].impulse.setZero();
+        if (!is_factorised_[at(articulation)]) islands_[island].report.status = ImpulseStatus::NotFinite;
+    }
+    const bool usable = islands_[island].report.status == ImpulseStatus::Converged;
+    double* impulse = numbers_.data() + begin;
+    double* weight = weights_.data() + begin;
+    for (const int c : contacts_of(island)) {
+        Eigen::Map<Vec3> j(impulse);
+        if (usable && contacts_[at(c)].movable()) j = problem.contacts[at(c)].impulse;
+        push_bodies<3>(contact_couplings_, c, j, numbers_.data());
+        std::fill(weight, weight + 3, contact_response_[at(c)]);
+        impulse += 3;
+        weight += 3;
+    }
+    for (const int c : limits_of(island)) {
+        const ImpulseLimit& limit = problem.limits[at(c)];
+        if (usable && limit_response_[at(c)] > 0.0)
+            *impulse = std::clamp(limit.impulse, limit.lower, limit.upper);
+        push_bodies<1>(limit_couplings_, c, Vec<1>(*impulse), numbers_.data());
+        *weight++ = limit_response_[at(c)];
+        ++impulse;
+    }
+}
+
+/// Sweeps until the impulses change little. Returns the largest change of velocity by one of them [m/s].
+double ImpulseSolver::sweep_until_still(const ImpulseProblem& problem, const ImpulseOptions& options,
+                                        std::size_t island)
+{
+    Island& here = islands_[island];
+    ImpulseReport& report = here.report;
+    double* numbers = numbers_.data() + here.begin;
+    here.mixing.start(islands_[island + 1].begin - here.begin, weights_.data() + here.begin,
+                      here.body_begin - here.begin, mixing_memory_.data() + Mixing::room(here.begin));
+    for (;;) {
+        here.mixing.before(numbers);
+        const SweepSize size = sweep(problem, island);
+        ++report.sweeps;
+        report.residual = size.impulse > 0.0 ? std::sqrt(size.change / size.impulse) : 0.0;
+        const bool still = report.residual <= options.tolerance;
+        report.status = still ? ImpulseStatus::Converged : ImpulseStatus::SweepLimit;
+        if (!still && report.sweeps >= options.max_sweeps) here.mixing.finish(numbers);
+        if (still || report.sweeps >= options.max_sweeps) return size.speed;
+        here.mixing.after(numbers);
+    }
+}
+
+/// Every contact, then every limit, solved while all others hold still.
+ImpulseSolver::SweepSize ImpulseSolver::sweep(const ImpulseProblem& problem, std::size_t island)
+{
+    SweepSize size;
+    double* numbers = numbers_.data();
+    double* impulse = numbers + islands_[island].begin;
+    for (const int c : contacts_of(island)) {
+        Eigen::Map<Vec3> j(impulse);
+        impulse += 3;
+        if (!contacts_[at(c)].movable()) continue;
+        const ImpulseContact& contact = problem.contacts[at(c)];
+        const Vec3 w = contact.velocity + contact.gap_rate * contact.normal +
+                       change_at<3>(contact_couplings_, c, numbers);
+        const ContactImpulse found = contacts_[at(c)].solve_again(w, j);
+        const Vec3 change = found.impulse - j;
+        j = found.impulse;
+        states_[at(c)] = found.state;
+        if (!change.isZero(0.0)) push<3>(contact_couplings_, c, change, numbers);
+        size.add(contact_response_[at(c)], change.norm(), j.norm());
+    }
+    for (const int c : limits_of(island)) {
+        double& j = *impulse++;
+        const double response = limit_response_[at(c)];
+        if (response == 0.0) continue;
+        const ImpulseLimit& limit = problem.limits[at(c)];
+        const double w =
+            limit.velocity + change_at<1>(limit_couplings_, c, numbers)[0] + limit.compliance * j;
+        const double change = std::clamp(j - w / response, limit.lower, limit.upper) - j;
+        j += change;
+        if (change != 0.0) push<1>(limit_couplings_, c, Vec<1>(change), numbers);
+        size.add(response, std::abs(change), std::abs(j));
+    }
+    return size;
+}
+
+/// Fills the right-hand side  velocity + J a + compliance j  of an articulation. Returns the largest of a joint.
+double ImpulseSolver::joint_violation(const ImpulseProblem& problem, int articulation)
+{
+    const ConstraintRows& rows = problem.joint_rows();
+    double largest = 0.0;
+    for (const int joint : joints_.joints(articulation)) {
+        const ImpulseJoint& j = problem.joints[at(joint)];
+        Vec3 violation = j.velocity + j.compliance * j.impulse;
+        for (const auto& block : blocks_of(rows, joint))
+            violation += times<3>(rows.values.data() + block.offset,
+                                  numbers_.data() + numbers_of_body_[at(block.body)],
+                                  padded(body_size_[at(block.body)]));
+        Eigen::Map<Vec3>(joint_rhs_.data() + joints_.row(joint)) = violation;
+        largest = std::max(largest, violation.norm());
+    }
+    return largest;
+}
+
+/// Satisfies the joints for what their bodies do now, in at most `passes` passes.
+ImpulseSolver::Settled ImpulseSolver::settle_joints(ImpulseProblem& problem, std::size_t island, int passes)
+{
+    const ConstraintRows& rows = problem.joint_rows();
+    Settled settled;
+    for (const int articulation : articulations_of(island)) {
+        const double before = joint_violation(problem, articulation);
+        double after = before;
+        for (int pass = 0; pass < passes; ++pass) {
+            joints_.solve(articulation, joint_rhs_.data(), joint_scratch_.data());
+            for (const int joint : joints_.joints(articulation)) {
+                const Vec3 change = -Eigen::Map<const Vec3>(joint_rhs_.data() + joints_.row(joint));
+                problem.joints[at(joint)].impulse += change;
+                for (const auto& block : blocks_of(rows, joint))
+                    add_transposed<3>(rows.values.data() + block.offset, change,
+                                      numbers_.data() + numbers_of_body_[at(block.body)],
+                                      padded(body_size_[at(block.body)]));
+            }
+            if (passes == 1) break;
+            const double last = after;
+            after = joint_violation(problem, articulation);
+            if (after <= 1e-13 * before || after > 0.7 * last) break;
+        }
+        settled.before = std::max(settled.before, before);
+        settled.after = std::max(settled.after, after);
+    }
+    // what the contacts said to the joints has been heard
+    std::fill(numbers_.begin() + islands_[island].joint_begin, numbers_.begin() + islands_[island + 1].begin,
+              0.0);
+    return settled;
+}
+
+/// Hands the impulses over. Numbers that are not finite are worth nothing, and go no further.
+void ImpulseSolver::finish(ImpulseProblem& problem, std::size_t island)
+{
+    ImpulseReport& report = islands_[island].report;
+    Eigen::Map<VecX> all(numbers_.data() + islands_[island].begin,
+                         islands_[island + 1].begin - islands_[island].begin);
+    if (!all.allFinite()) {
+        report.status = ImpulseStatus::NotFinite;
+        all.setZero();
+        for (const int articulation : articulations_of(island))
+            for (const int joint : joints_.joints(articulation)) problem.joints[at(joint)].impulse.setZero();
+    }
+    const double* impulse = numbers_.data() + islands_[island].begin;
+    for (const int c : contacts_of(island)) {
+        problem.contacts[at(c)].impulse = Eigen::Map<const Vec3>(impulse);
+        impulse += 3;
+        if (problem.contacts[at(c)].impulse.isZero(0.0)) continue;
+        ++report.touching;
+        if (states_[at(c)] == ContactState::Sliding) ++report.sliding;
+    }
+    for (const int c : limits_of(island)) problem.limits[at(c)].impulse = *impulse++;
+}
+
+void ImpulseSolver::bounce(ImpulseProblem& problem)
+{
+    parallel_for(static_cast<Index>(islands_.size()) - 1, 1,
+                 [&](Index i) { bounce_island(problem, static_cast<std::size_t>(i)); });
+}
+
+/// p.w and p.K p of impulses p at the contacts, w the velocities now. The p are in scratch_, where impulses are in
+/// numbers_; the rest of it is overwritten.
+ImpulseSolver::Work ImpulseSolver::work_of(const ImpulseProblem& problem, std::size_t island)
+{
+    const Index begin = islands_[island].begin, body_begin = islands_[island].body_begin,
+                joint_begin = islands_[island].joint_begin, end = islands_[island + 1].begin;
+    std::fill(scratch_.begin() + body_begin, scratch_.begin() + end, 0.0);
+    Work work;
+    const double* p = scratch_.data() + begin;
+    for (const int c : contacts_of(island)) {
+        const Vec3 w =
+            problem.contacts[at(c)].velocity + change_at<3>(contact_couplings_, c, numbers_.data());
+        work.linear += Eigen::Map<const Vec3>(p).dot(w);
+        push<3>(contact_couplings_, c, Vec3(Eigen::Map<const Vec3>(p)), scratch_.data());
+        p += 3;
+    }
+    work.square =
+        Eigen::Map<const VecX>(scratch_.data() + body_begin, joint_begin - body_begin).squaredNorm() -
+        Eigen::Map<const VecX>(scratch_.data() + joint_begin, end - joint_begin).squaredNorm();
+    return work;
+}
+
+/// With the impulses j of the solve and w the velocities after them, the contacts have taken j.K j / 2 - j.w of energy.
+/// Impulses p on top bring p.w + p.K p / 2.
+void ImpulseSolver::bounce_island(ImpulseProblem& problem, std::size_t island)
+{
+    const auto contacts = contacts_of(island);
+    const auto bounces = [&](int c) { return problem.contacts[at(c)].restitution > 0.0; };
+    if (std::none_of(contacts.begin(), contacts.end(), bounces)) return;
+    const auto set_p = [&](const auto& part) {
+        double* p = scratch_.data() + islands_[island].begin;
+        for (const int c : contacts) {
+            Vec3::Map(p) = part(c, problem.contacts[at(c)]);
+            p += 3;
+        }
+    };
+    set_p([](int, const ImpulseContact& contact) { return contact.impulse; });
+    const Work pressed = work_of(problem, island);
+    const double taken = 0.5 * pressed.square - pressed.linear;
+
+    // sticking contacts give back along the normal, if there is enough energy for it
+    set_p([&](int c, const ImpulseContact& contact) -> Vec3 {
+        const Vec3 back = contact.restitution * contact.impulse;
+        return states_[at(c)] == ContactState::Sticking ? back.dot(contact.normal) * contact.normal : back;
+    });
+    Work work = work_of(problem, island);
+    double share = 1.0;
+    if (work.linear + 0.5 * work.square > taken) {
+        set_p(
+            [](int, const ImpulseContact& contact) -> Vec3 { return contact.restitution * contact.impulse; });
+        work = work_of(problem, island);
+        share = share_within(work.linear, work.square, taken);
+    }
+    const double* p = scratch_.data() + islands_[island].begin;
+    for (const int c : contacts) {
+        const Vec3 more = share * Eigen::Map<const Vec3>(p);
+        problem.contacts[at(c)].impulse += more;
+        push_bodies<3>(contact_couplings_, c, more, numbers_.data());
+        p += 3;
+    }
+    if (!articulations_of(island).empty()) (void)settle_joints(problem, island, joint_passes);
+}
+
+} // namespace lithe

@@ -1,0 +1,139 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "lithe/body/impulse_problem.hpp"
+#include "lithe/contact/coulomb.hpp"
+#include "lithe/contact/joint_system.hpp"
+#include "lithe/contact/mixing.hpp"
+
+namespace lithe {
+
+struct ImpulseOptions {
+    /// Stop when no impulse changes by more than this share of the largest of its island, both measured by the energy
+    /// j.K j that they could bring: so light and heavy bodies, pushes and turns compare.
+    double tolerance = 1e-3;
+    int max_sweeps = 30; ///< over the contacts and limits of an island, > 0
+};
+
+enum class ImpulseStatus {
+    Converged,
+    SweepLimit, ///< the impulses are usable: momentum, cones and joints are as exact as ever
+    NotFinite   ///< something of an island is infinite or not a number; the island got no impulses
+};
+
+struct [[nodiscard]] ImpulseReport {
+    ImpulseStatus status = ImpulseStatus::Converged;
+    int islands = 0;             ///< with at least one constraint
+    int sweeps = 0;              ///< of the island that took most
+    double residual = 0.0;       ///< last change over largest impulse, of the worst island
+    double joint_residual = 0.0; ///< largest velocity + change + compliance * impulse of a joint [m/s]
+    int touching = 0;            ///< contacts with an impulse
+    int sliding = 0;             ///< of these
+};
+
+/// Finds the impulses of an ImpulseProblem: Coulomb's law at every contact, with the joints satisfied at all times.
+///
+/// Bodies that hang together form an island; islands do not see each other and are solved in parallel, with the same
+/// bits for any number of threads. The joints of an island are eliminated by a direct solve, see JointSystem, so that
+/// a contact feels the whole skeleton behind the bone it touches. Contacts and limits are swept one after the other,
+/// each solved exactly while the others hold still (block Gauss-Seidel), from the impulses that the problem brings.
+/// Between two sweeps the impulses are mixed with earlier ones, see Mixing. The joints have the last word.
+///
+/// Whatever the sweeps leave undone, both sides of every constraint get the same impulse: momentum is exact.
+class ImpulseSolver {
+public:
+    /// Reads the blocks, normals, frictions and compliances. Again whenever these change; allocates only to grow.
+    void prepare(const ImpulseProblem& problem);
+    /// Reads velocities, gap rates, bounds and starting impulses; writes the impulses.
+    ImpulseReport solve(ImpulseProblem& problem, const ImpulseOptions& options);
+    /// After a solve: the contacts give back what was pressed into them, times their restitution (Poisson's law). The
+    /// energy stays below that without contacts: where the restitutions of an island differ so much that it would not,
+    /// all of its contacts give back less.
+    void bounce(ImpulseProblem& problem);
+
+    /// a = sum G^T j: what a body has to be given.
+    Eigen::Map<const VecX> change(int body) const;
+
+private:
+    /// A block of a constraint, and the numbers it acts on.
+    struct Link {
+        const double* block;
+        Index numbers, size;
+    };
+    /// The links of all constraints of one kind: blocks of bodies, then parts that act through the joints.
+    struct Couplings {
+        std::vector<int> first, first_part; ///< per constraint; `first` has one more
+        std::vector<Link> links;
+        std::vector<JointSystem::Part> parts; ///< in the order of their links
+        std::vector<double> part_values;
+        std::vector<int> first_of_parts; ///< per constraint: in parts
+    };
+    struct Island {
+        Index begin = 0, body_begin = 0,
+              joint_begin = 0; ///< its numbers: impulses, those of bodies, of joints
+        int first_contact = 0, first_limit = 0, first_articulation = 0; ///< in the orders below
+        Mixing mixing = {};
+        ImpulseReport report = {};
+    };
+    /// How large the impulses are and how much a sweep has changed them.
+    struct SweepSize {
+        double change = 0.0, impulse = 0.0; ///< largest energies j.K j [J]
+        double speed = 0.0;                 ///< largest |K j| [m/s]
+        double square = 0.0;                ///< sum of the changes' energies
+        void add(double response, double changed_by, double length);
+    };
+    struct Settled {
+        double before = 0.0, after = 0.0; ///< largest violation of a joint [m/s]
+    };
+    struct Work {
+        double linear = 0.0, square = 0.0; ///< p.w and p.K p [J]
+    };
+
+    void find_islands(const ImpulseProblem& problem);
+    void place_numbers(const ImpulseProblem& problem);
+    void couple(const ImpulseProblem& problem, const ConstraintRows& rows, Couplings& couplings);
+    void factorise_joints(const ImpulseProblem& problem);
+    template <int Rows>
+    void fill_parts(const ImpulseProblem& problem, const ConstraintRows& rows, Couplings& couplings,
+                    int c) const;
+    void prepare_contact(const ImpulseProblem& problem, int c);
+    void prepare_limit(const ImpulseProblem& problem, int c);
+
+    std::span<const int> contacts_of(std::size_t island) const;
+    std::span<const int> limits_of(std::size_t island) const;
+    std::span<const int> articulations_of(std::size_t island) const;
+
+    void solve_island(ImpulseProblem& problem, const ImpulseOptions& options, std::size_t island);
+    void start(ImpulseProblem& problem, std::size_t island);
+    double sweep_until_still(const ImpulseProblem& problem, const ImpulseOptions& options,
+                             std::size_t island);
+    SweepSize sweep(const ImpulseProblem& problem, std::size_t island);
+    Settled settle_joints(ImpulseProblem& problem, std::size_t island, int passes);
+    double joint_violation(const ImpulseProblem& problem, int articulation);
+    void finish(ImpulseProblem& problem, std::size_t island);
+    void bounce_island(ImpulseProblem& problem, std::size_t island);
+    Work work_of(const ImpulseProblem& problem, std::size_t island);
+
+    JointSystem joints_;
+    Couplings contact_couplings_, limit_couplings_;
+    std::vector<CoulombContact> contacts_;
+    std::vector<double> contact_response_; ///< trace of K over three [1/kg]
+    std::vector<double> limit_response_;   ///< with compliance; 0 when nothing moves
+    std::vector<ContactState> states_;     ///< of the contacts after the last sweep
+
+    std::vector<Island> islands_; ///< and one more
+    std::vector<int> parent_, island_of_body_;
+    std::vector<int> contact_order_, limit_order_, articulation_order_; ///< by island
+    std::vector<char> is_factorised_;                                   ///< per articulation
+    std::vector<Index> numbers_of_body_, numbers_of_articulation_;      ///< where they start
+    std::vector<Index> body_size_;
+
+    // An island's numbers lie together: its impulses, the a of its bodies, then L^-1 J a of its articulations.
+    std::vector<double> numbers_, scratch_;
+    std::vector<double> weights_; ///< of the impulses: the response to each
+    std::vector<double> mixing_memory_;
+    std::vector<double> joint_rhs_, joint_scratch_; ///< JointSystem::size
+};
+
+} // namespace lithe

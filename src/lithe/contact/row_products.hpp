@@ -1,0 +1,66 @@
+#pragma once
+// Products of short, wide row blocks: Rows x size, row by row, size a multiple of four; see ConstraintRows. Each
+// translation unit has its own copy, see lithe/math/lanes.hpp.
+#include "lithe/math/lanes.hpp"
+#include "lithe/math/types.hpp"
+
+namespace lithe {
+namespace {
+
+inline double lane_sum(Lanes4 a)
+{
+    const __m128d pair = _mm_add_pd(_mm256_castpd256_pd128(a.v), _mm256_extractf128_pd(a.v, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)));
+}
+
+/// G x
+template <int Rows>
+Eigen::Matrix<double, Rows, 1> times(const double* G, const double* x, Index size)
+{
+    Lanes4 sums[Rows];
+    for (Lanes4& sum : sums) sum = Lanes4(0.0);
+    for (Index k = 0; k < size; k += 4) {
+        const Lanes4 x_k = Lanes4::load(x + k);
+        for (int i = 0; i < Rows; ++i) sums[i] = fma(Lanes4::load(G + i * size + k), x_k, sums[i]);
+    }
+    Eigen::Matrix<double, Rows, 1> product;
+    for (int i = 0; i < Rows; ++i) product[i] = lane_sum(sums[i]);
+    return product;
+}
+
+/// x += G^T j
+template <int Rows>
+void add_transposed(const double* G, const Eigen::Matrix<double, Rows, 1>& j, double* x, Index size)
+{
+    Lanes4 factors[Rows];
+    for (int i = 0; i < Rows; ++i) factors[i] = Lanes4(j[i]);
+    for (Index k = 0; k < size; k += 4) {
+        Lanes4 sum = Lanes4::load(x + k);
+        for (int i = 0; i < Rows; ++i) sum = fma(Lanes4::load(G + i * size + k), factors[i], sum);
+        sum.store(x + k);
+    }
+}
+
+/// A B^T
+template <int RowsA, int RowsB>
+Eigen::Matrix<double, RowsA, RowsB> times_transposed(const double* A, const double* B, Index size)
+{
+    Lanes4 sums[RowsA][RowsB];
+    for (auto& row : sums)
+        for (Lanes4& sum : row) sum = Lanes4(0.0);
+    for (Index k = 0; k < size; k += 4) {
+        Lanes4 b[RowsB];
+        for (int j = 0; j < RowsB; ++j) b[j] = Lanes4::load(B + j * size + k);
+        for (int i = 0; i < RowsA; ++i) {
+            const Lanes4 a = Lanes4::load(A + i * size + k);
+            for (int j = 0; j < RowsB; ++j) sums[i][j] = fma(a, b[j], sums[i][j]);
+        }
+    }
+    Eigen::Matrix<double, RowsA, RowsB> product;
+    for (int i = 0; i < RowsA; ++i)
+        for (int j = 0; j < RowsB; ++j) product(i, j) = lane_sum(sums[i][j]);
+    return product;
+}
+
+} // namespace
+} // namespace lithe

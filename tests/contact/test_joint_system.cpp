@@ -1,0 +1,244 @@
+#include "lithe/contact/joint_system.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "contact/impulse_bodies.hpp"
+#include "lithe/contact/joint_order.hpp"
+#include "lithe/core/error.hpp"
+#include "lithe/core/random.hpp"
+#include "support/message_of.hpp"
+#include "support/random_matrices.hpp"
+
+using namespace lithe;
+using namespace lithe::test;
+
+namespace {
+
+Vec3 random_point(Random& random)
+{
+    return random_vector(random, 3);
+}
+
+/// Bones along x, each held to the next at three points around the place where they meet.
+PlainBodies chain(Random& random, int count, Index modes)
+{
+    PlainBodies bodies;
+    for (int b = 0; b < count; ++b)
+        bodies.push_back({.mass = random.uniform(0.5, 2.0),
+                          .inertia = Vec3(0.1, 0.2, 0.2),
+                          .centre = Vec3(b, 0.0, 0.0),
+                          .v = random_point(random),
+                          .omega = random_point(random),
+                          .modal = random_vector(random, modes)});
+    return bodies;
+}
+
+void link_chain(ImpulseProblem& problem, const PlainBodies& bodies)
+{
+    for (int b = 1; b < static_cast<int>(bodies.size()); ++b)
+        for (const Vec3& around : {Vec3(0.0, 0.1, 0.0), Vec3(0.0, -0.05, 0.1), Vec3(0.0, -0.05, -0.1)})
+            add_joint(problem, bodies, b, b - 1, Vec3(b - 0.5, 0.0, 0.0) + around);
+}
+
+double largest_gap_rate(const PlainBodies& bodies)
+{
+    double worst = 0.0;
+    for (std::size_t b = 1; b < bodies.size(); ++b)
+        for (const Vec3& around : {Vec3(0.0, 0.1, 0.0), Vec3(0.0, -0.05, 0.1), Vec3(0.0, -0.05, -0.1)}) {
+            const Vec3 point = Vec3(double(b) - 0.5, 0.0, 0.0) + around;
+            worst = std::max(worst, (bodies[b].velocity(point) - bodies[b - 1].velocity(point)).norm());
+        }
+    return worst;
+}
+
+/// Nodes above each node when the graph is eliminated in this order: the most of all.
+int longest_way_up(const Graph& graph, const EliminationOrder& order)
+{
+    const auto count = graph.size();
+    std::vector<std::size_t> position(count);
+    for (std::size_t k = 0; k < count; ++k) position[std::size_t(order.nodes[k])] = k;
+    std::vector<std::vector<char>> later(count, std::vector<char>(count, 0));
+    std::vector<int> height(count, 0);
+    for (std::size_t k = 0; k < count; ++k) {
+        for (const int neighbour : graph[std::size_t(order.nodes[k])])
+            later[k][position[std::size_t(neighbour)]] = 1;
+        std::size_t parent = k + 1;
+        while (parent < count && !later[k][parent]) ++parent;
+        if (parent == count) continue;
+        for (std::size_t i = parent + 1; i < count; ++i)
+            if (later[k][i]) later[parent][i] = 1;
+        height[parent] = std::max(height[parent], height[k] + 1);
+    }
+    return *std::max_element(height.begin(), height.end());
+}
+
+} // namespace
+
+TEST(JointOrder, WaysUpAreAsLongAsLogarithms)
+{
+    Graph path(63);
+    for (int i = 0; i + 1 < 63; ++i) {
+        path[std::size_t(i)].push_back(i + 1);
+        path[std::size_t(i + 1)].push_back(i);
+    }
+    const EliminationOrder order = separator_order(path);
+    EXPECT_EQ(longest_way_up(path, order), 5); // 63 = 2^6 - 1
+    EXPECT_EQ(order.first_piece, (std::vector<int>{0, 63}));
+    // pieces stay together, and every node comes once
+    Graph pieces(6);
+    for (const auto& [a, b] : {std::pair{0, 3}, {3, 5}, {1, 4}}) {
+        pieces[std::size_t(a)].push_back(b);
+        pieces[std::size_t(b)].push_back(a);
+    }
+    const EliminationOrder apart = separator_order(pieces);
+    EXPECT_EQ(apart.first_piece, (std::vector<int>{0, 3, 5, 6}));
+    EXPECT_EQ(apart.nodes, (std::vector<int>{0, 5, 3, 4, 1, 2}));
+}
+
+TEST(JointSystem, SolvesAsTheDenseMatrixDoes)
+{
+    // A tree with a closed ring and a second piece; some joints soft.
+    Random random(3);
+    PlainBodies bodies = chain(random, 12, 7);
+    ImpulseProblem problem;
+    add_bodies(problem, bodies);
+    for (const auto& [a, b] :
+         {std::pair{0, 1}, {1, 2}, {1, 3}, {3, 4}, {4, 0}, {4, 5}, {1, 2}, {7, 8}, {8, 9}, {9, 11}})
+        add_joint(problem, bodies, a, b, random_point(random), random.uniform());
+    JointSystem system;
+    system.analyse(problem);
+    ASSERT_EQ(system.articulation_count(), 2);
+    EXPECT_EQ(system.articulation_of(6), -1);
+    EXPECT_EQ(system.articulation_of(0), system.articulation_of(5));
+    EXPECT_NE(system.articulation_of(0), system.articulation_of(7));
+
+    const MatX J = dense_rows(problem, problem.joint_rows());
+    MatX D = J * J.transpose();
+    for (Index k = 0; k < 10; ++k) {
+        const double own = D.block<3, 3>(3 * k, 3 * k).trace() / 3.0;
+        D.diagonal().segment<3>(3 * k).array() += problem.joints[std::size_t(k)].compliance + 1e-9 * own;
+    }
+    const VecX b = random_vector(random, 30);
+    const VecX expected = D.ldlt().solve(b);
+    std::vector<double> x(std::size_t(system.size()), 0.0), scratch(x.size());
+    for (int k = 0; k < 10; ++k) Vec3::Map(x.data() + system.row(k)) = b.segment<3>(3 * k);
+    for (int a = 0; a < 2; ++a) {
+        ASSERT_TRUE(system.factorise(problem, a));
+        system.solve(a, x.data(), scratch.data());
+    }
+    for (int k = 0; k < 10; ++k)
+        EXPECT_LT((Vec3::Map(x.data() + system.row(k)) - expected.segment<3>(3 * k)).norm(),
+                  1e-10 * expected.norm());
+}
+
+TEST(JointSystem, ChainOfFiftyHoldsAtOnce)
+{
+    for (const Index modes : {Index(0), Index(4), Index(12)}) {
+        Random random(5);
+        PlainBodies bodies = chain(random, 50, modes);
+        ImpulseProblem problem;
+        add_bodies(problem, bodies);
+        link_chain(problem, bodies);
+        const Vec3 P = momentum(bodies), L = angular_momentum(bodies);
+        const double E = energy(bodies), before = largest_gap_rate(bodies);
+        ImpulseSolver solver;
+        solver.prepare(problem);
+        const ImpulseReport report = solver.solve(problem, {});
+        EXPECT_EQ(report.status, ImpulseStatus::Converged);
+        EXPECT_EQ(report.sweeps, 0);
+        give(solver, bodies);
+        EXPECT_GT(before, 1.0);
+        EXPECT_LT(report.joint_residual, 1e-12);
+        EXPECT_LT(largest_gap_rate(bodies), 1e-12) << modes;
+        EXPECT_LT(energy(bodies), E); // a projection
+        EXPECT_LT((momentum(bodies) - P).norm(), 1e-11 * (1.0 + P.norm()));
+        EXPECT_LT((angular_momentum(bodies) - L).norm(), 1e-11 * (1.0 + L.norm()));
+    }
+}
+
+TEST(JointSystem, ContradictingJointsShareTheError)
+{
+    // Three points on two rigid bodies: rank 6 of 9. Wanted velocities that no rigid motion has cannot be met.
+    PlainBodies bodies{{.centre = Vec3(0, 0, 0)}, {.centre = Vec3(1, 0, 0)}};
+    ImpulseProblem problem;
+    add_bodies(problem, bodies);
+    add_joint(problem, bodies, 1, 0, Vec3(0.5, 0.1, 0.0));
+    add_joint(problem, bodies, 1, 0, Vec3(0.5, -0.1, 0.0));
+    add_joint(problem, bodies, 1, 0, Vec3(0.5, 0.0, 0.1));
+    problem.joints[0].velocity = Vec3(0.0, 1e-3, 0.0);
+    problem.joints[1].velocity = Vec3(0.0, -1e-3, 0.0); // the two points shall part
+    ImpulseSolver solver;
+    solver.prepare(problem);
+    const ImpulseReport report = solver.solve(problem, {});
+    EXPECT_NEAR(report.joint_residual, 1e-3, 1e-4);
+    const Vec3 P = momentum(bodies), L = angular_momentum(bodies);
+    give(solver, bodies);
+    EXPECT_LT(bodies[0].v.norm() + bodies[1].v.norm() + bodies[1].omega.norm(), 2e-3);
+    EXPECT_LT((momentum(bodies) - P).norm() + (angular_momentum(bodies) - L).norm(), 1e-11);
+}
+
+TEST(JointSystem, HoldsLightAndHeavyBodies)
+{
+    // Light bones between heavy ones: three points each over a thousand in mass, one point over a million.
+    for (const double ratio : {1e3, 1e6}) {
+        Random random(7);
+        PlainBodies bodies = chain(random, 6, 3);
+        for (const std::size_t b : {1u, 3u, 4u}) {
+            bodies[b].mass *= ratio;
+            bodies[b].inertia *= ratio;
+            bodies[b].modal /= std::sqrt(ratio);
+        }
+        ImpulseProblem problem;
+        add_bodies(problem, bodies);
+        if (ratio < 1e4)
+            link_chain(problem, bodies);
+        else
+            for (int b = 1; b < 6; ++b) add_joint(problem, bodies, b, b - 1, Vec3(b - 0.5, 0.1, 0.0));
+        ImpulseSolver solver;
+        solver.prepare(problem);
+        EXPECT_LT(solver.solve(problem, {}).joint_residual, 1e-11) << ratio;
+    }
+}
+
+TEST(JointSystem, SoftJointIsAnImplicitSpring)
+{
+    // Two masses on a damped spring, implicit Euler: v+ = v - (h k (x + h v+) + c v+) h / m  for the relative motion.
+    const double k = 300.0, c = 2.0, h = 0.01, x = 0.05, v = 0.4;
+    PlainBodies bodies{{.mass = 2.0, .v = Vec3(v, 0, 0)}, {.mass = 3.0}};
+    const double m = 2.0 * 3.0 / 5.0;
+    const double expected = (v - h * k * x / m) / (1.0 + (h * h * k + h * c) / m);
+    const SoftJoint soft = soft_joint(k, c, h);
+    EXPECT_DOUBLE_EQ(soft.compliance, 1.0 / (h * h * k + h * c));
+    ImpulseProblem problem;
+    add_bodies(problem, bodies);
+    const int joint = add_joint(problem, bodies, 0, 1, Vec3::Zero(), soft.compliance);
+    problem.joints[std::size_t(joint)].velocity += soft.stretch_rate * Vec3(x, 0.0, 0.0);
+    ImpulseSolver solver;
+    solver.prepare(problem);
+    EXPECT_LT(solver.solve(problem, {}).joint_residual, 1e-14);
+    give(solver, bodies);
+    EXPECT_NEAR(bodies[0].v[0] - bodies[1].v[0], expected, 1e-14);
+    EXPECT_NEAR(problem.joints[0].impulse[0], -h * (k * (x + h * expected) + c * expected), 1e-13);
+    for (const auto& [stiffness, damping] : {std::pair{0.0, 0.0}, {-1.0, 2.0}, {1.0, -0.1}})
+        EXPECT_THROW((void)soft_joint(stiffness, damping, h), InputError);
+    EXPECT_THROW((void)soft_joint(1.0, 1.0, 0.0), InputError);
+}
+
+TEST(JointSystem, NoticesOtherJoints)
+{
+    // The same solver for one chain, a longer one, and the first again.
+    Random random(11);
+    ImpulseSolver solver;
+    for (const int count : {5, 9, 5}) {
+        PlainBodies bodies = chain(random, count, 2);
+        ImpulseProblem problem;
+        add_bodies(problem, bodies);
+        link_chain(problem, bodies);
+        solver.prepare(problem);
+        EXPECT_LT(solver.solve(problem, {}).joint_residual, 1e-12);
+        give(solver, bodies);
+        EXPECT_LT(largest_gap_rate(bodies), 1e-12);
+    }
+}
