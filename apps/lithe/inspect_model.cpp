@@ -104,7 +104,7 @@ void print_model(const std::string& file, const PreparedModel& model, const Prep
     row("made from", "{} ({})", model.record.source, freshness_text(freshness(model, file)));
     row("settings", "{}", model.record.settings);
     row("body", "{} tets on {} vertices, {:.4g} x {:.4g} x {:.4g} m, {:.4g} kg ({} mass)",
-        volume.mesh.tet_count(), volume.mesh.vertex_count(), size[0], size[1], size[2], model.integrals.mass,
+        volume.mesh.tet_count(), volume.mesh.vertex_count(), size[0], size[1], size[2], model.tensors.mass,
         model.mass_kind == MassKind::Lumped ? "lumped" : "consistent");
     row("surface", "{} triangles on {} vertices{}", model.shown.rest.triangle_count(),
         model.shown.rest.vertex_count(), model.boundary ? ", embedded in the tets" : "");
@@ -135,7 +135,7 @@ std::string model_json(const std::string& file, const PreparedModel& model, cons
         {"vertices", volume.mesh.vertex_count()},
         {"surface",
          {{"triangles", model.shown.rest.triangle_count()}, {"vertices", model.shown.rest.vertex_count()}}},
-        {"mass", model.integrals.mass},
+        {"mass", model.tensors.mass},
         {"mass_kind", model.mass_kind == MassKind::Lumped ? "lumped" : "consistent"},
         {"damping", {model.reduced.damping.mass, model.reduced.damping.stiffness}},
         {"pinned_vertices", volume.pins.size()},

@@ -36,7 +36,7 @@ Json describe_body(const ReducedBody& body)
             {"coordinates", model.rank()},
             {"triangles", model.shown.rest.triangle_count()},
             {"size", {size[0], size[1], size[2]}},
-            {"mass", model.integrals.mass},
+            {"mass", model.tensors.mass},
             {"materials", model.materials.size()},
             {"pinned", model.pinned},
             {"loads", body.options().loads.size() + body.options().forces.size()}};

@@ -36,7 +36,7 @@ std::vector<ReportFact> facts_of(const PreparedModel& model, const PreparedVolum
         {"tets", fmt::format("{} on {} vertices", volume.mesh.tet_count(), volume.mesh.vertex_count())},
         {"surface", fmt::format("{} triangles", model.shown.rest.triangle_count())},
         {"size", fmt::format("{:.3g} × {:.3g} × {:.3g} m", size[0], size[1], size[2])},
-        {"mass", fmt::format("{:.4g} kg", model.integrals.mass)},
+        {"mass", fmt::format("{:.4g} kg", model.tensors.mass)},
         {"held", model.pinned ? fmt::format("{} vertices pinned", volume.pins.size()) : "free"},
         {"coordinates", fmt::format("{} instead of {}", model.rank(), 3 * volume.mesh.vertex_count())},
         {"elasticity", elasticity_text(model, volume)}};

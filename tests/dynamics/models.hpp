@@ -38,7 +38,7 @@ inline Reduction make_reduction(const TetMesh& mesh, const Material& material, s
     PreparedModel model;
     model.name = "body";
     model.reduced = make_reduced_model(out.fem, out.U, CubatureElastic(out.fem, out.U, all_tets(out.fem)));
-    model.integrals = make_mass_integrals(out.fem, out.U);
+    model.tensors = make_frame_tensors(out.fem, out.U);
     model.shown = make_reduced_surface(surface, embed_vertices(out.origin, mesh), out.U);
     model.contact_stiffness = make_contact_model(out.fem).stiffness;
     model.pinned = !out.pins.empty();

@@ -11,6 +11,7 @@
 #include "models.hpp"
 #include "support/bodies.hpp"
 #include "support/count_mallocs.hpp"
+#include "support/impulses.hpp"
 #include "support/message_of.hpp"
 #include "support/random_matrices.hpp"
 
@@ -286,8 +287,8 @@ TEST(ReducedBody, ImpulsesChangeThePredictionAsTheResponseSays)
         const std::vector<Vec3> impulses = {{0.1, -0.2, 0.05}, {0.0, 0.3, -0.1}};
         ASSERT_TRUE(body.predict(context(0.0)).solved);
         ASSERT_TRUE(twin.predict(context(0.0)).solved);
-        const Response response = body.response(points);
-        body.apply(points, impulses);
+        const MatX compliance = test::compliance_of(body, points);
+        test::apply_impulses(body, points, impulses);
         body.finish();
         twin.finish();
         VecX stacked(6), change(6);
@@ -297,8 +298,7 @@ TEST(ReducedBody, ImpulsesChangeThePredictionAsTheResponseSays)
                 body.motion(points[p]).velocity - twin.motion(points[p]).velocity;
         }
         EXPECT_GT(change.norm(), 1e-3);
-        EXPECT_LT((response.compliance * stacked - change).norm(), 1e-10 * change.norm());
-        EXPECT_EQ(response.compliance, response.compliance.transpose());
+        EXPECT_LT((compliance * stacked - change).norm(), 1e-10 * change.norm());
     }
 }
 

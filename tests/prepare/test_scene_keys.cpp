@@ -128,6 +128,13 @@ std::vector<KeyCase> body_cases()
         {"body.damping.mass", body("damping = {mass = @}"), "0", "1"},
         {"body.damping.stiffness", body("damping = {stiffness = @}"), "0", "\"10 ms\""},
         {"body.friction", body("friction = @"), "0", "0.5"},
+        {"body.copy", body("copy = [@]"), "{position = [1, 1, 0]}",
+         "{position = [1, 1, 0]}, {position = [2, 1, 0]}"},
+        {"body.copy.position", body("copy = [{position = @}]"), "[1, 1, 0]", "[1, 2, 0]"},
+        {"body.copy.rotation", body("copy = [{position = [1, 1, 0], rotation = @}]"), "[0, 0, 0]",
+         "[0, 0, 10]"},
+        {"body.rigid", body("rigid = @"), "false", "true"},
+        {"body.restitution", body("rigid = true\nrestitution = @"), "0", "1"},
         {"body.contact_stiffness", body("contact_stiffness = @"), "1e7", "1e8"},
         // a block that is squeezed flat and through itself by its pins
         {"body.self_contact",

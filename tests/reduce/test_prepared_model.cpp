@@ -44,7 +44,7 @@ Prepared make_prepared(const MaterialParameters& material,
     out.volume.embedding = embed_vertices(origin, out.mesh);
     out.model.name = "bar";
     out.model.reduced = make_reduced_model(out.fem, out.U, elastic(out.fem, out.U));
-    out.model.integrals = make_mass_integrals(out.fem, out.U);
+    out.model.tensors = make_frame_tensors(out.fem, out.U);
     out.model.shown = make_reduced_surface(surface, out.volume.embedding, out.U);
     out.model.contact_stiffness = 1e6;
     out.model.pinned = true;
@@ -108,8 +108,9 @@ TEST(PreparedModel, ComesBackFromItsFileBitForBitWhateverItsElasticity)
         EXPECT_EQ(read.shown.rest.triangles, written.model.shown.rest.triangles);
         EXPECT_NE(find_color(read.shown.rest.fields), nullptr);
         EXPECT_EQ(read.shown.basis, written.model.shown.basis);
-        EXPECT_EQ(read.integrals.angular, written.model.integrals.angular);
-        EXPECT_EQ(read.integrals.quadratic[2], written.model.integrals.quadratic[2]);
+        EXPECT_EQ(read.tensors.first, written.model.tensors.first);
+        EXPECT_EQ(read.tensors.second, written.model.tensors.second);
+        EXPECT_EQ(read.tensors.J0, written.model.tensors.J0);
         EXPECT_EQ(read.contact_stiffness, 1e6);
         EXPECT_TRUE(read.pinned);
         EXPECT_EQ(read.materials.at(0).material.kind, written.model.materials.at(0).material.kind);
@@ -153,30 +154,29 @@ TEST(PreparedModel, RefusesWhatIsNoModelOrDoesNotFitTogether)
     EXPECT_NE(message.find("'surface/triangles' refers to 1000"), std::string::npos);
 
     prepared = corotational_bar();
-    prepared.model.integrals.linear(0, 0) = std::nan("");
+    prepared.model.tensors.linear(0, 0) = std::nan("");
     write_model(file, prepared.model, prepared.volume);
     EXPECT_NE(message_of([&] { (void)read_model(file); }).find("not finite"), std::string::npos);
 }
 
-TEST(PreparedModel, MassIntegralsTellTheMomentaOfTheWholeBody)
+TEST(PreparedModel, TensorsTellTheMomentaOfTheWholeBody)
 {
     for (const MassKind kind : {MassKind::Consistent, MassKind::Lumped}) {
         const FemModel fem = test::bar_model({3, 2, 1}, Corotational({1e5, 0.4}), {.mass = kind});
         RestSystem system(fem, {0, 1, 2});
         Progress silent;
         const MatX U = linear_modes(system, {.count = 7}, silent).basis.U;
-        const MassIntegrals integrals = make_mass_integrals(fem, U);
+        const FrameTensors tensors = make_frame_tensors(fem, U);
         const VecX q = random_q(7, 1), v = random_q(7, 2);
         FemState state = rest_state(fem);
         reconstruct(fem.rest, U, q, state.x);
         reconstruct(Points::Zero(3, fem.vertex_count()), U, v, state.v);
-        Vec3 L = integrals.angular * v;
-        for (int c = 0; c < 3; ++c) L[c] += q.dot(integrals.quadratic[static_cast<std::size_t>(c)] * v);
-        EXPECT_LT((integrals.linear * v - linear_momentum(fem, state)).norm(),
+        const Vec3 L = tensors.angular_momentum(q, v);
+        EXPECT_LT((tensors.linear * v - linear_momentum(fem, state)).norm(),
                   1e-13 * linear_momentum(fem, state).norm());
         EXPECT_LT((L - angular_momentum(fem, state)).norm(), 1e-12 * angular_momentum(fem, state).norm());
-        EXPECT_NEAR(integrals.mass, fem.vertex_mass.sum(), 1e-12);
-        const Vec3 first_moment = integrals.mass * integrals.centre + integrals.linear * q;
+        EXPECT_NEAR(tensors.mass, fem.vertex_mass.sum(), 1e-12);
+        const Vec3 first_moment = tensors.mass * tensors.centre + tensors.linear * q;
         EXPECT_LT((first_moment - state.x * fem.vertex_mass).norm(), 1e-12 * first_moment.norm());
     }
 }

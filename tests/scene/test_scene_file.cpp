@@ -353,6 +353,37 @@ std::vector<KeyCase> body_cases()
     };
 }
 
+std::vector<KeyCase> rigid_cases()
+{
+    return {
+        {"body.rigid", with_body("rigid = true"), [](const Scene& s) { return body(s).rigid; },
+         with_body("rigid = true\nreduce = {rank = 3}"),
+         "scene.toml:4:1: reduce belongs to a body that is not rigid; remove it"},
+        {"body.copy", with_body("name = \"brick\"\ncopy = [{position = [1, 0, 0]}, {position = [2, 0, 0]}]"),
+         [](const Scene& s) {
+             return s.bodies.size() == 3 && s.bodies[2].name == "brick 3" && s.bodies[2].copy_of == 0U;
+         },
+         with_body("copy = 3"),
+         "scene.toml:3:8: copy must be a list of tables, as in [[body.copy]], but is the number 3"},
+        {"body.copy.position", with_body("copy = [{position = [1, 0, 0]}]"),
+         [](const Scene& s) { return s.bodies.at(1).placement.translation == Vec3(1, 0, 0); },
+         with_body("copy = [{rotation = [1, 0, 0]}]"),
+         "scene.toml:3:9: [[body.copy]] needs the key position"},
+        {"body.copy.rotation",
+         with_body("rotation = [0, 20, 0]\ncopy = [{position = [1, 0, 0]}, {position = [1, 0, 0], rotation = "
+                   "[0, 0, 10]}]"),
+         [](const Scene& s) {
+             return same_turn(s.bodies.at(1).placement.rotation, turn(20, Vec3::UnitY())) &&
+                    same_turn(s.bodies.at(2).placement.rotation, turn(10, Vec3::UnitZ()));
+         },
+         with_body("copy = [{position = [1, 0, 0], rotation = 3}]"),
+         "scene.toml:3:43: rotation must be three numbers, as in [0, 1, 0], but is the number 3"},
+        {"body.restitution", with_body("rigid = true\nrestitution = 0.5"),
+         [](const Scene& s) { return body(s).restitution == 0.5; }, with_body("restitution = 0.5"),
+         "scene.toml:3:1: restitution belongs to a rigid or reduced body; remove it"},
+    };
+}
+
 std::vector<KeyCase> region_cases()
 {
     const auto with = [](std::string_view keys) {
@@ -678,8 +709,9 @@ std::vector<KeyCase> training_cases()
 std::vector<KeyCase> all_cases()
 {
     std::vector<KeyCase> all;
-    for (const auto& some : {top_cases(), material_cases(), body_cases(), region_cases(), pin_cases(),
-                             load_cases(), obstacle_cases(), character_cases(), training_cases()})
+    for (const auto& some :
+         {top_cases(), material_cases(), body_cases(), rigid_cases(), region_cases(), pin_cases(),
+          load_cases(), obstacle_cases(), character_cases(), training_cases()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }

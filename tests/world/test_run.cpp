@@ -62,7 +62,7 @@ TEST(Run, HandsEveryFrameToTheSinks)
     EXPECT_TRUE(recorder.finished);
     EXPECT_EQ(metrics.steps.size(), 6u);
     EXPECT_EQ(metrics.frames, 3);
-    EXPECT_EQ(metrics.stages, (std::vector<std::string>{"read", "predict", "couple", "finish"}));
+    EXPECT_EQ(metrics.stages, (std::vector<std::string>{"read", "predict", "detect", "couple", "finish"}));
     EXPECT_EQ(metrics.state_hash, world.state_hash());
 }
 
@@ -93,11 +93,15 @@ public:
         if (step.h > longest_) return {.solved = false, .trouble = "the step is too long"};
         return {};
     }
-    Response response(std::span<const BodyPoint>) override { return {}; }
-    void apply(std::span<const BodyPoint>, std::span<const Vec3>) override {}
+    void join(std::span<const Touch>, ResponseKind, ImpulseProblem&) override {}
+    Vec3 couple(std::size_t, double, ImpulseProblem&) override { return Vec3::Zero(); }
+    Vec3 take(int, Eigen::Ref<const VecX>) override { return Vec3::Zero(); }
     void finish() override { t_ += step_; }
     PointMotion motion(const BodyPoint&) const override { return {Vec3::Zero(), Vec3::Zero()}; }
     Box3 swept_bounds() const override { return {}; }
+    Collides collides() const override { return Collides::Nowhere; }
+    const SweptSurface* sweep() override { return nullptr; }
+    ContactLaw law() const override { return {}; }
     std::optional<Obstacle> obstacle(double, double) override { return {}; }
     void save(StateWriter& out) const override { out.write(t_); }
     void restore(StateReader& in) override { t_ = in.read_number(); }

@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 
+#include "lithe/body/impulse_problem.hpp"
 #include "lithe/body/obstacle.hpp"
 #include "lithe/body/published.hpp"
 #include "lithe/body/state.hpp"
@@ -10,12 +11,21 @@
 
 namespace lithe {
 
+class SweptSurface; // lithe/contact/collision_surface.hpp
+
 using BodyId = Id<struct BodyTag>;
 
-/// A point fixed in the material of a body, on its surface: in a triangle of Body::shown().surface.
+/// Which of a body's surfaces.
+enum class BodySurface {
+    Shown,    ///< Body::shown().surface
+    Collision ///< of Body::sweep()
+};
+
+/// A point fixed in the material of a body, on one of its surfaces.
 struct BodyPoint {
     int triangle = 0;
     Vec3 weights = Vec3::Constant(1.0 / 3.0); ///< barycentric, sum 1
+    BodySurface surface = BodySurface::Shown;
 };
 
 /// One side of a contact, a joint anchor or a push: a weighted sum of points, perhaps on several bodies.
@@ -31,9 +41,31 @@ struct PointMotion {
     Vec3 velocity; ///< [m/s]
 };
 
-/// How a body answers impulses at k points: their velocities change by  compliance * (impulses stacked).
-struct Response {
-    MatX compliance; ///< 3k x 3k, symmetric, positive semidefinite [1/kg]
+/// A point of a body where an impulse acts, and the place in the world at which it does: both sides of a contact feel
+/// theirs at one common place, or angular momentum would be made.
+struct Touch {
+    BodyPoint point;
+    Vec3 place = Vec3::Zero(); ///< at the start of the step [m]
+};
+
+/// By what a body answers impulses, and what they change.
+enum class ResponseKind {
+    Implicit, ///< by the operator of its own step: they change the prediction
+    Bare, ///< by its mass alone, or what comes near it: they change the velocities of its state, and its prediction is lost
+    Places ///< as Bare, but they change where it is, in [kg m]
+};
+
+/// Where a body collides by impulses, which the world finds; the rest its own solve handles, or nothing does.
+enum class Collides {
+    Nowhere,
+    WithBodies, ///< that collide by impulses too
+    Everywhere  ///< and with obstacles
+};
+
+/// What a surface does to those that touch it.
+struct ContactLaw {
+    double friction = 0.5;    ///< Coulomb's coefficient, >= 0
+    double restitution = 0.0; ///< share of the speed that an impact gives back, in [0, 1]
 };
 
 /// What the world tells a body about a step.
@@ -76,10 +108,15 @@ public:
     /// Solves the body's own implicit step without the others: afterwards the prediction is ready, and the state is
     /// still that of the start. When it is not `solved`, the step must be abandoned.
     virtual BodyReport predict(const StepContext& step) = 0;
-    /// How the prediction would change under impulses at these points, by the same implicit operator.
-    virtual Response response(std::span<const BodyPoint> points) = 0;
-    /// Changes the prediction by impulses [N s], one at each point.
-    virtual void apply(std::span<const BodyPoint> points, std::span<const Vec3> impulses) = 0;
+    /// Takes part in a problem of impulses: adds what moves of it, to answer at these points. Bodies that nothing moves
+    /// add nothing.
+    virtual void join(std::span<const Touch> touches, ResponseKind kind, ImpulseProblem& problem) = 0;
+    /// Adds `weight` times its answer at a touch of the last `join` to the constraint that the problem got last. Returns the
+    /// velocity there without any impulse: that of the prediction, for Bare of the state, for Places zero.
+    virtual Vec3 couple(std::size_t touch, double weight, ImpulseProblem& problem) = 0;
+    /// What the impulses of the problem came to, for one of its movers: a = sum F^T j. Returns what Places does to the angular
+    /// momentum about the origin; zero for the others, which do to it what their impulses say.
+    virtual Vec3 take(int mover, Eigen::Ref<const VecX> change) = 0;
     /// The prediction becomes the state.
     virtual void finish() = 0;
 
@@ -87,6 +124,11 @@ public:
     virtual PointMotion motion(const BodyPoint& point) const = 0;
     /// Holds the surface from the start of the step to the prediction; outside of steps, the surface.
     virtual Box3 swept_bounds() const = 0;
+    virtual Collides collides() const = 0;
+    /// The surface by which it collides, on its way from the start of the step to the prediction; nothing for a body that
+    /// collides nowhere. Valid until the next call.
+    virtual const SweptSurface* sweep() = 0;
+    virtual ContactLaw law() const = 0;
     /// What bodies feel of it when it goes its own way, from time t to t + h; nothing when it does not. Valid until the
     /// next call.
     virtual std::optional<Obstacle> obstacle(double t, double h) = 0;

@@ -12,72 +12,16 @@ namespace {
 
 using TransposedRows = Eigen::Matrix<double, Eigen::Dynamic, 3>;
 
-/// Spheres around the shown surface: so few that all of them are asked for its bounds.
-constexpr Index shown_spheres = 32;
-
-std::vector<ContactSample> vertices_of(const TriangleMesh& surface)
-{
-    std::vector<ContactSample> samples;
-    for (int v = 0; v < static_cast<int>(surface.vertex_count()); ++v) samples.push_back({{v, v, v}, 1, 0.0});
-    return samples;
-}
-
-/// U_v q at one vertex.
-Vec3 displacement(const ReducedSurface& surface, int vertex, const VecX& q)
-{
-    Vec3 u;
-    for (int c = 0; c < 3; ++c)
-        u[c] = surface.basis.row(3 * static_cast<Index>(vertex) + c).cast<double>().dot(q.transpose());
-    return u;
-}
-
-/// g += U_v^T f.
-void add_force(const ReducedSurface& surface, int vertex, const Vec3& f, VecX& g)
-{
-    for (int c = 0; c < 3; ++c)
-        g += f[c] * surface.basis.row(3 * static_cast<Index>(vertex) + c).cast<double>().transpose();
-}
-
 /// A pose of the world as the frame sees it.
 RigidPose seen_from(const RigidPose& frame, const RigidPose& pose)
 {
     return {frame.rotation.conjugate() * pose.rotation, frame.apply_inverse(pose.translation)};
 }
 
-Shown make_shown(const std::shared_ptr<const PreparedModel>& model, const ReducedBodyOptions& options)
-{
-    Shown shown;
-    shown.name = options.name.empty() ? model->name : options.name;
-    shown.surface = model->shown.rest;
-    shown.morphs = std::shared_ptr<const SurfaceMorphs>(model, &model->shown.basis);
-    if (options.color) {
-        shown.color = *options.color;
-        std::erase_if(shown.surface.fields, [](const VertexField& f) { return f.name == "color"; });
-    }
-    return shown;
-}
-
-void require_vertices(std::span<const int> vertices, Index count, const std::string& name)
-{
-    for (const int v : vertices)
-        if (v < 0 || v >= count)
-            throw InputError("body '" + name + "': a load acts on vertex " + std::to_string(v) +
-                             " of its surface, but there are " + std::to_string(count));
-}
-
 void require_fits(const PreparedModel& model, const ReducedBodyOptions& options, const std::string& name)
 {
-    const Index count = model.touching().rest.vertex_count();
-    for (const TimedLoad& load : options.loads) {
-        require_vertices(load.vertices, count, name);
-        require_vertices({load.faces.data(), static_cast<std::size_t>(load.faces.size())}, count, name);
-        if (std::holds_alternative<ForceLoad>(load.load) && load.vertices.empty())
-            throw InputError("body '" + name + "': a force acts on no vertex");
-    }
-    for (const ReducedForce& force : options.forces)
-        if (force.force.size() != model.rank() || !force.force.allFinite())
-            throw InputError("body '" + name + "': a reduced force needs " + std::to_string(model.rank()) +
-                             " finite numbers");
+    require_loads(options.loads, model.touching().rest.vertex_count(), name);
+    require_forces(options.forces, model.rank(), name);
     if (options.velocity.size() > 0 && options.velocity.size() != model.rank())
         throw InputError("body '" + name + "': there are " + std::to_string(options.velocity.size()) +
                          " velocities, but " + std::to_string(model.rank()) + " coordinates");
@@ -86,24 +30,10 @@ void require_fits(const PreparedModel& model, const ReducedBodyOptions& options,
         throw InputError("friction = " + std::to_string(options.friction) + " must be at least 0 and finite");
 }
 
-void write(const VecX& values, StateWriter& out)
-{
-    for (const double value : values) out.write(value);
-}
-
-VecX read_vector(Index size, StateReader& in)
-{
-    VecX values(size);
-    for (double& value : values) value = in.read_number();
-    return values;
-}
-
 } // namespace
 
 ReducedBodyModel::ReducedBodyModel(std::shared_ptr<const PreparedModel> model)
-    : prepared(std::move(model)), contact(prepared->touching()),
-      shown(prepared->shown, vertices_of(prepared->shown.rest),
-            std::max<Index>(1, prepared->shown.rest.vertex_count() / shown_spheres))
+    : prepared(std::move(model)), contact(prepared->touching()), shown(shown_spheres(*prepared))
 {
 }
 
@@ -113,7 +43,8 @@ ReducedBody::ReducedBody(std::shared_ptr<const ReducedBodyModel> model, ReducedB
                require_positive("contact_stiffness",
                                 options_.contact_stiffness.value_or(prepared().contact_stiffness)),
                options_.friction},
-      shown_(make_shown(model_->prepared, options_)), state_(rest_state(prepared().reduced))
+      shown_(make_shown(model_->prepared, options_.name, options_.color)),
+      state_(rest_state(prepared().reduced))
 {
     require_fits(prepared(), options_, shown_.name);
     for (const TimedLoad& load : options_.loads) loads_.push_back(reduced(load));
@@ -129,51 +60,39 @@ ReducedBody::ReducedBody(std::shared_ptr<const PreparedModel> model, ReducedBody
 ReducedBody::ReducedLoad ReducedBody::reduced(const TimedLoad& timed) const
 {
     ReducedLoad out;
-    if (const auto* load = std::get_if<ForceLoad>(&timed.load)) {
-        const Vec3 share = options_.placement.rotation.conjugate() * load->force /
-                           static_cast<double>(timed.vertices.size());
-        out.force.setZero(prepared().rank());
-        for (const int v : timed.vertices) add_force(prepared().touching(), v, share, out.force);
+    const auto* load = std::get_if<ForceLoad>(&timed.load);
+    if (!load) {
+        out.faces = loaded_faces(timed);
         return out;
     }
-    const std::span<const int> corners(timed.faces.data(), static_cast<std::size_t>(timed.faces.size()));
-    out.vertices.assign(corners.begin(), corners.end());
-    std::ranges::sort(out.vertices);
-    out.vertices.erase(std::ranges::unique(out.vertices).begin(), out.vertices.end());
-    out.faces = timed.faces.unaryExpr([&](int v) {
-        return static_cast<int>(std::ranges::lower_bound(out.vertices, v) - out.vertices.begin());
-    });
-    out.x.resize(3, static_cast<Index>(out.vertices.size()));
-    out.v = out.f = out.x;
+    const Vec3 share =
+        options_.placement.rotation.conjugate() * load->force / static_cast<double>(timed.vertices.size());
+    out.force.setZero(prepared().rank());
+    for (const int v : timed.vertices) add_reduced_force(prepared().touching(), v, share, out.force);
     return out;
 }
 
 /// Of pressure and wind, at the state of now.
-void ReducedBody::add_surface_load(const Load& load, double factor, ReducedLoad& reduced)
+void ReducedBody::add_surface_load(const Load& load, double factor, LoadedFaces& faces)
 {
     const ReducedSurface& surface = prepared().touching();
-    for (std::size_t i = 0; i < reduced.vertices.size(); ++i) {
-        const int v = reduced.vertices[i];
-        reduced.x.col(static_cast<Index>(i)) =
+    for (std::size_t i = 0; i < faces.vertices.size(); ++i) {
+        const int v = faces.vertices[i];
+        faces.x.col(static_cast<Index>(i)) =
             surface.rest.vertices.col(v) + displacement(surface, v, state_.q);
-        reduced.v.col(static_cast<Index>(i)) = displacement(surface, v, state_.v);
+        faces.v.col(static_cast<Index>(i)) = displacement(surface, v, state_.v);
     }
-    reduced.f.setZero();
-    if (const auto* pressure = std::get_if<PressureLoad>(&load))
-        add_pressure(reduced.faces, reduced.x, pressure->pressure, reduced.f);
-    if (const auto* wind = std::get_if<WindLoad>(&load)) {
-        WindLoad in_frame = *wind;
-        in_frame.velocity = options_.placement.rotation.conjugate() * wind->velocity;
-        add_wind(reduced.faces, reduced.x, reduced.v, in_frame, reduced.f);
-    }
-    for (std::size_t i = 0; i < reduced.vertices.size(); ++i)
-        add_force(surface, reduced.vertices[i], factor * reduced.f.col(static_cast<Index>(i)), force_);
+    const auto* wind = std::get_if<WindLoad>(&load);
+    set_surface_force(
+        load, wind ? Vec3(options_.placement.rotation.conjugate() * wind->velocity) : Vec3::Zero(), faces);
+    for (std::size_t i = 0; i < faces.vertices.size(); ++i)
+        add_reduced_force(surface, faces.vertices[i], factor * faces.f.col(static_cast<Index>(i)), force_);
 }
 
 void ReducedBody::set_force(const StepContext& step)
 {
     const Vec3 gravity = options_.placement.rotation.conjugate() * step.gravity;
-    force_.noalias() = prepared().integrals.linear.transpose().lazyProduct(gravity);
+    force_.noalias() = prepared().tensors.linear.transpose().lazyProduct(gravity);
     for (const ReducedForce& force : options_.forces)
         force_ += force.factor.at(step.t + step.h) * force.force;
     for (std::size_t k = 0; k < loads_.size(); ++k) {
@@ -182,7 +101,7 @@ void ReducedBody::set_force(const StepContext& step)
         if (std::holds_alternative<ForceLoad>(timed.load))
             force_ += factor * loads_[k].force;
         else
-            add_surface_load(timed.load, factor, loads_[k]);
+            add_surface_load(timed.load, factor, loads_[k].faces);
     }
 }
 
@@ -237,9 +156,14 @@ BodyReport ReducedBody::predict(const StepContext& step)
     return body_report(report);
 }
 
+const ReducedSurface& ReducedBody::surface_of(const BodyPoint& point) const
+{
+    return point.surface == BodySurface::Collision ? prepared().touching() : prepared().shown;
+}
+
 TransposedRows ReducedBody::basis_at(const BodyPoint& point) const
 {
-    const ReducedSurface& surface = prepared().shown;
+    const ReducedSurface& surface = surface_of(point);
     LITHE_ASSERT(point.triangle >= 0 && point.triangle < surface.rest.triangle_count());
     TransposedRows U_T = TransposedRows::Zero(prepared().rank(), 3);
     for (int corner = 0; corner < 3; ++corner) {
@@ -249,34 +173,50 @@ TransposedRows ReducedBody::basis_at(const BodyPoint& point) const
     return U_T;
 }
 
-MatX ReducedBody::spread(std::span<const BodyPoint> points) const
-{
-    MatX columns(prepared().rank(), 3 * static_cast<Index>(points.size()));
-    const Mat3 R_T = options_.placement.rotation.conjugate().toRotationMatrix();
-    for (std::size_t p = 0; p < points.size(); ++p)
-        columns.middleCols<3>(3 * static_cast<Index>(p)) = basis_at(points[p]) * R_T;
-    return columns;
-}
-
-Response ReducedBody::response(std::span<const BodyPoint> points)
+void ReducedBody::join(std::span<const Touch> touches, ResponseKind kind, ImpulseProblem& problem)
 {
     LITHE_ASSERT(rates_.h > 0.0);
-    const MatX J_T = spread(points);
-    // dv = (dv/dq) A^-1 J^T j / h
-    const MatX W = rates_.velocity / rates_.h * (J_T.transpose() * work_.llt.solve(J_T));
-    return {.compliance = 0.5 * (W + W.transpose())};
+    kind_ = kind;
+    touches_.assign(touches.begin(), touches.end());
+    mover_ = problem.add_body(prepared().rank());
 }
 
-void ReducedBody::apply(std::span<const BodyPoint> points, std::span<const Vec3> impulses)
+/// du = (dv/dq) J A^-1 J^T j / h = F F^T j  with  F = sqrt(dv/dq / h) J C^-T,  A = C C^T.
+Vec3 ReducedBody::couple(std::size_t touch, double weight, ImpulseProblem& problem)
 {
-    LITHE_ASSERT(rates_.h > 0.0 && points.size() == impulses.size());
-    if (points.empty()) return;
-    const Eigen::Map<const VecX> j(impulses.front().data(), 3 * static_cast<Index>(impulses.size()));
-    VecX dq = spread(points) * j / rates_.h;
-    work_.llt.solveInPlace(dq);
-    predicted_.q += dq;
-    predicted_.v += rates_.velocity * dq;
-    predicted_.a += rates_.acceleration * dq;
+    TransposedRows J_T =
+        basis_at(touches_[touch].point) * options_.placement.rotation.conjugate().toRotationMatrix();
+    const Vec3 velocity =
+        kind_ == ResponseKind::Places
+            ? Vec3(Vec3::Zero())
+            : Vec3(J_T.transpose() * (kind_ == ResponseKind::Implicit ? predicted_.v : state_.v));
+    work_.llt.matrixL().solveInPlace(J_T);
+    problem.block(mover_) += weight * std::sqrt(rates_.velocity / rates_.h) * J_T.transpose();
+    return velocity;
+}
+
+/// dq = A^-1 J^T j / h.
+Vec3 ReducedBody::take(int, Eigen::Ref<const VecX> change)
+{
+    VecX dq = change / std::sqrt(rates_.velocity * rates_.h);
+    work_.llt.matrixU().solveInPlace(dq);
+    switch (kind_) {
+    case ResponseKind::Implicit:
+        predicted_.q += dq;
+        predicted_.v += rates_.velocity * dq;
+        predicted_.a += rates_.acceleration * dq;
+        break;
+    case ResponseKind::Bare:
+        state_.v += rates_.velocity * dq;
+        break;
+    case ResponseKind::Places: {
+        const FrameTensors& sums = prepared().tensors;
+        const Vec3 before = sums.angular_momentum(state_.q, state_.v);
+        state_.q += rates_.velocity * dq;
+        return options_.placement.rotation * Vec3(sums.angular_momentum(state_.q, state_.v) - before);
+    }
+    }
+    return Vec3::Zero();
 }
 
 void ReducedBody::finish()
@@ -288,10 +228,10 @@ void ReducedBody::finish()
 PointMotion ReducedBody::motion(const BodyPoint& point) const
 {
     const TransposedRows U_T = basis_at(point);
+    const TriangleMesh& surface = surface_of(point).rest;
     Vec3 X = Vec3::Zero();
     for (int corner = 0; corner < 3; ++corner)
-        X += point.weights[corner] *
-             shown_.surface.vertices.col(shown_.surface.triangles(corner, point.triangle));
+        X += point.weights[corner] * surface.vertices.col(surface.triangles(corner, point.triangle));
     return {options_.placement.apply(X + U_T.transpose() * state_.q),
             options_.placement.rotation * Vec3(U_T.transpose() * state_.v)};
 }
@@ -300,6 +240,20 @@ Box3 ReducedBody::swept_bounds() const
 {
     return model_->shown.bounds(state_.q, options_.placement)
         .merged(model_->shown.bounds(predicted_.q, options_.placement));
+}
+
+const SweptSurface* ReducedBody::sweep()
+{
+    const ReducedSurface& surface = prepared().touching();
+    if (collision_.vertex_count() == 0) {
+        collision_ = make_collision_surface(surface.rest);
+        swept_ = SweptSurface(collision_);
+    }
+    reconstruct(surface, state_.q, swept_.start);
+    reconstruct(surface, predicted_.q, swept_.end);
+    for (Points* x : {&swept_.start, &swept_.end}) *x = in_world(options_.placement, *x);
+    swept_.update();
+    return &swept_;
 }
 
 void ReducedBody::save(StateWriter& out) const
@@ -348,7 +302,7 @@ std::vector<Overlay> ReducedBody::overlays() const
 
 Mechanics ReducedBody::mechanics(const Vec3& gravity)
 {
-    const MassIntegrals& sums = prepared().integrals;
+    const FrameTensors& sums = prepared().tensors;
     const RigidPose& frame = options_.placement;
     const VecX &q = state_.q, &v = state_.v;
     evaluate_gradient(prepared().reduced.elastic, q, elastic_, elastic_work_);
@@ -360,8 +314,7 @@ Mechanics ReducedBody::mechanics(const Vec3& gravity)
     const Vec3 first_moment = sums.mass * sums.centre + sums.linear * q;
     out.potential = -gravity.dot(frame.rotation * first_moment + sums.mass * frame.translation);
     out.linear_momentum = frame.rotation * Vec3(sums.linear * v);
-    Vec3 L = sums.angular * v;
-    for (int c = 0; c < 3; ++c) L[c] += q.dot(sums.quadratic[static_cast<std::size_t>(c)] * v);
+    const Vec3 L = sums.angular_momentum(q, v);
     out.angular_momentum = frame.rotation * L + frame.translation.cross(out.linear_momentum);
 
     const Box3 box = model_->shown.bounds(q, frame);

@@ -2,7 +2,8 @@
 #include <memory>
 
 #include "lithe/body/body.hpp"
-#include "lithe/fem/full_body.hpp"
+#include "lithe/contact/collision_surface.hpp"
+#include "lithe/dynamics/body_parts.hpp"
 #include "lithe/reduce/reduced_solve.hpp"
 
 namespace lithe {
@@ -14,12 +15,6 @@ struct ReducedBodyModel {
     std::shared_ptr<const PreparedModel> prepared;
     ReducedContactSurface contact; ///< prepared->touching()
     DeformationSpheres shown;      ///< few, over the vertices of prepared->shown
-};
-
-/// A force that scales over time, in reduced coordinates: also on nodes that no surface has.
-struct ReducedForce {
-    VecX force; ///< U^T f, in the axes of the frame, r [N]
-    Keyframes<double> factor = 1.0;
 };
 
 /// What is a body's own.
@@ -49,12 +44,19 @@ public:
     ReducedBody(std::shared_ptr<const PreparedModel> model, ReducedBodyOptions options);
 
     BodyReport predict(const StepContext& step) override;
-    Response response(std::span<const BodyPoint> points) override;
-    void apply(std::span<const BodyPoint> points, std::span<const Vec3> impulses) override;
+    void join(std::span<const Touch> touches, ResponseKind kind, ImpulseProblem& problem) override;
+    Vec3 couple(std::size_t touch, double weight, ImpulseProblem& problem) override;
+    Vec3 take(int mover, Eigen::Ref<const VecX> change) override;
     void finish() override;
 
     PointMotion motion(const BodyPoint& point) const override;
     Box3 swept_bounds() const override;
+    Collides collides() const override
+    {
+        return is_dynamic(options_.integrator) ? Collides::WithBodies : Collides::Nowhere;
+    }
+    const SweptSurface* sweep() override;
+    ContactLaw law() const override { return {.friction = options_.friction}; }
     std::optional<Obstacle> obstacle(double, double) override { return {}; }
 
     void save(StateWriter& out) const override;
@@ -72,23 +74,20 @@ public:
     const ReducedContactWork& contact() const { return work_.contact; } ///< of the last solve
 
 private:
-    /// A load in reduced coordinates.
+    /// A load in reduced coordinates: a force, or what acts on faces.
     struct ReducedLoad {
-        VecX force = {};                ///< of a ForceLoad with factor 1
-        std::vector<int> vertices = {}; ///< that faces of the others have
-        Triangles faces = {};           ///< over `vertices`
-        Points x = {}, v = {}, f = {};  ///< scratch: of `vertices`
+        VecX force = {}; ///< of a ForceLoad with factor 1
+        LoadedFaces faces = {};
     };
     ReducedLoad reduced(const TimedLoad& timed) const;
-    void add_surface_load(const Load& load, double factor, ReducedLoad& reduced);
+    void add_surface_load(const Load& load, double factor, LoadedFaces& faces);
     void set_force(const StepContext& step);
     void set_obstacles(std::span<const Obstacle> obstacles);
     SolveReport set_start_acceleration(const StepContext& step);
     SolveReport solve(double h);
+    const ReducedSurface& surface_of(const BodyPoint& point) const;
     /// U^T at the point, r x 3.
     Eigen::Matrix<double, Eigen::Dynamic, 3> basis_at(const BodyPoint& point) const;
-    /// J^T for these points, r x 3k: what forces in the world at the points are in q.
-    MatX spread(std::span<const BodyPoint> points) const;
     const PreparedModel& prepared() const { return *model_->prepared; }
 
     std::shared_ptr<const ReducedBodyModel> model_;
@@ -105,6 +104,11 @@ private:
     VecX force_;                      ///< of the step at hand
     std::vector<Obstacle> obstacles_; ///< of the step at hand, in the frame
     StepRates rates_;                 ///< of the last prediction
+    CollisionSurface collision_;      ///< prepared().touching(); made when it is first asked for
+    SweptSurface swept_;
+    std::vector<Touch> touches_; ///< of the impulses at hand
+    ResponseKind kind_ = ResponseKind::Implicit;
+    int mover_ = 0;              ///< its number in their problem
 };
 
 } // namespace lithe

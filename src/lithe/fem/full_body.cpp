@@ -1,5 +1,8 @@
 #include "lithe/fem/full_body.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -47,6 +50,27 @@ void add_shared_force(const std::vector<int>& vertices, const Vec3& force, Point
 {
     const Vec3 share = force / static_cast<double>(vertices.size());
     for (const int v : vertices) forces.col(v) += share;
+}
+
+/// The tet behind each triangle of a boundary whose vertices are the nodes `origin`.
+std::vector<int> tets_behind(const TetMesh& mesh, const Triangles& triangles, const std::vector<int>& origin)
+{
+    std::map<std::array<int, 3>, int> of_face;
+    const auto sorted = [](std::array<int, 3> face) {
+        std::ranges::sort(face);
+        return face;
+    };
+    for (int t = 0; t < static_cast<int>(mesh.tet_count()); ++t) {
+        const auto tet = mesh.tets.col(t);
+        for (int a = 0; a < 4; ++a)
+            of_face[sorted({tet[(a + 1) % 4], tet[(a + 2) % 4], tet[(a + 3) % 4]})] = t;
+    }
+    std::vector<int> out;
+    for (Index f = 0; f < triangles.cols(); ++f) {
+        const auto node = [&](int corner) { return origin[static_cast<std::size_t>(triangles(corner, f))]; };
+        out.push_back(of_face.at(sorted({node(0), node(1), node(2)})));
+    }
+    return out;
 }
 
 } // namespace
@@ -163,8 +187,20 @@ BodyReport FullBody::predict(const StepContext& step)
 
 FullBody::NodeWeights FullBody::node_weights(const BodyPoint& point) const
 {
-    LITHE_ASSERT(point.triangle >= 0 && point.triangle < model_.shown.surface.triangle_count());
     NodeWeights out;
+    if (point.surface == BodySurface::Collision) {
+        const auto tet =
+            model_.shown.volume.tets.col(collision_tets_[static_cast<std::size_t>(point.triangle)]);
+        for (int a = 0; a < 4; ++a) {
+            out.nodes[static_cast<std::size_t>(a)] = tet[a];
+            for (int corner = 0; corner < 3; ++corner)
+                if (collision_nodes_[static_cast<std::size_t>(
+                        collision_.triangles(corner, point.triangle))] == tet[a])
+                    out.weights[static_cast<std::size_t>(a)] = point.weights[corner];
+        }
+        return out;
+    }
+    LITHE_ASSERT(point.triangle >= 0 && point.triangle < model_.shown.surface.triangle_count());
     for (int corner = 0; corner < 3; ++corner) {
         const int p = model_.shown.surface.triangles(corner, point.triangle);
         for (int a = 0; a < 4; ++a) {
@@ -176,16 +212,36 @@ FullBody::NodeWeights FullBody::node_weights(const BodyPoint& point) const
     return out;
 }
 
-MatX FullBody::spread(std::span<const BodyPoint> points) const
+FullBody::NodeWeights FullBody::node_weights(const Touch& touch) const
 {
-    MatX columns = MatX::Zero(3 * model_.fem.vertex_count(), 3 * static_cast<Index>(points.size()));
-    for (std::size_t p = 0; p < points.size(); ++p) {
-        const NodeWeights at = node_weights(points[p]);
-        for (std::size_t k = 0; k < 12; ++k)
-            if (!work_.pinned[static_cast<std::size_t>(at.nodes[k])])
-                columns.block<3, 3>(3 * at.nodes[k], 3 * static_cast<Index>(p)).diagonal().array() +=
-                    at.weights[k];
-    }
+    NodeWeights out = node_weights(touch.point);
+    const Vec3 aside = touch.place - sum(out, state_.x);
+    Mat3 edges;
+    for (int a = 0; a < 3; ++a)
+        edges.col(a) = state_.x.col(out.nodes[static_cast<std::size_t>(a) + 1]) - state_.x.col(out.nodes[0]);
+    constexpr double flat = 1e-6; // volume of a tet over that of a cube of its longest edge
+    if (std::abs(edges.determinant()) < flat * std::pow(edges.colwise().norm().maxCoeff(), 3)) return out;
+    const Vec3 change = edges.inverse() * aside;
+    out.weights[0] -= change.sum();
+    for (std::size_t a = 0; a < 3; ++a) out.weights[a + 1] += change[static_cast<Index>(a)];
+    return out;
+}
+
+Vec3 FullBody::sum(const NodeWeights& at, const Points& values) const
+{
+    Vec3 out = Vec3::Zero();
+    for (std::size_t k = 0; k < at.nodes.size(); ++k) out += at.weights[k] * values.col(at.nodes[k]);
+    return out;
+}
+
+MatX FullBody::spread() const
+{
+    MatX columns = MatX::Zero(3 * model_.fem.vertex_count(), 3 * static_cast<Index>(touched_.size()));
+    for (std::size_t p = 0; p < touched_.size(); ++p)
+        for (std::size_t k = 0; k < touched_[p].nodes.size(); ++k)
+            if (const int node = touched_[p].nodes[k]; !work_.pinned[static_cast<std::size_t>(node)])
+                columns.block<3, 3>(3 * node, 3 * static_cast<Index>(p)).diagonal().array() +=
+                    touched_[p].weights[k];
     return columns;
 }
 
@@ -205,28 +261,60 @@ void FullBody::solve_columns(MatX& columns)
     }
 }
 
-Response FullBody::response(std::span<const BodyPoint> points)
+void FullBody::join(std::span<const Touch> touches, ResponseKind kind, ImpulseProblem& problem)
 {
     LITHE_ASSERT(rates_.h > 0.0);
-    const MatX J_T = spread(points);
-    MatX columns = J_T;
-    solve_columns(columns);
+    kind_ = kind;
+    touched_.clear();
+    for (const Touch& touch : touches) touched_.push_back(node_weights(touch));
+    const MatX J_T = spread();
+    answers_ = J_T;
+    solve_columns(answers_);
     // dv = (dv/dx) A^-1 J^T j / h
-    MatX W = rates_.velocity / rates_.h * (J_T.transpose() * columns);
-    return {.compliance = 0.5 * (W + W.transpose())};
+    const MatX W = rates_.velocity / rates_.h * (J_T.transpose() * answers_);
+    mover_.join(0.5 * (W + W.transpose()), problem);
 }
 
-void FullBody::apply(std::span<const BodyPoint> points, std::span<const Vec3> impulses)
+Vec3 FullBody::couple(std::size_t touch, double weight, ImpulseProblem& problem)
 {
-    LITHE_ASSERT(rates_.h > 0.0 && points.size() == impulses.size());
-    if (points.empty()) return;
-    const Eigen::Map<const VecX> j(impulses.front().data(), 3 * static_cast<Index>(impulses.size()));
-    MatX dx = spread(points) * j / rates_.h;
-    solve_columns(dx);
+    mover_.couple(touch, weight, problem);
+    if (kind_ == ResponseKind::Places) return Vec3::Zero();
+    return sum(touched_[touch], kind_ == ResponseKind::Implicit ? predicted_.v : state_.v);
+}
+
+Vec3 FullBody::take(int, Eigen::Ref<const VecX> change)
+{
+    const VecX dx = answers_ * mover_.impulses(change) / rates_.h;
     const Eigen::Map<const Points> step(dx.data(), 3, model_.fem.vertex_count());
-    predicted_.x += step;
-    predicted_.v += rates_.velocity * step;
-    predicted_.a += rates_.acceleration * step;
+    switch (kind_) {
+    case ResponseKind::Implicit:
+        predicted_.x += step;
+        predicted_.v += rates_.velocity * step;
+        predicted_.a += rates_.acceleration * step;
+        break;
+    case ResponseKind::Bare:
+        state_.v += rates_.velocity * step;
+        break;
+    case ResponseKind::Places: {
+        const Vec3 before = angular_momentum(model_.fem, state_);
+        state_.x += rates_.velocity * step;
+        return angular_momentum(model_.fem, state_) - before;
+    }
+    }
+    return Vec3::Zero();
+}
+
+const SweptSurface* FullBody::sweep()
+{
+    if (collision_nodes_.empty()) {
+        collision_ = make_collision_surface(boundary_surface(model_.shown.volume, collision_nodes_));
+        collision_tets_ = tets_behind(model_.shown.volume, collision_.triangles, collision_nodes_);
+        swept_ = SweptSurface(collision_);
+    }
+    swept_.start = state_.x(Eigen::all, collision_nodes_);
+    swept_.end = predicted_.x(Eigen::all, collision_nodes_);
+    swept_.update();
+    return &swept_;
 }
 
 void FullBody::finish()
@@ -238,12 +326,7 @@ void FullBody::finish()
 PointMotion FullBody::motion(const BodyPoint& point) const
 {
     const NodeWeights at = node_weights(point);
-    PointMotion out{Vec3::Zero(), Vec3::Zero()};
-    for (std::size_t k = 0; k < 12; ++k) {
-        out.position += at.weights[k] * state_.x.col(at.nodes[k]);
-        out.velocity += at.weights[k] * state_.v.col(at.nodes[k]);
-    }
-    return out;
+    return {sum(at, state_.x), sum(at, state_.v)};
 }
 
 Box3 FullBody::swept_bounds() const

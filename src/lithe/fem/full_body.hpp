@@ -2,6 +2,8 @@
 #include <array>
 #include <limits>
 
+#include "lithe/body/dense_mover.hpp"
+#include "lithe/contact/collision_surface.hpp"
 #include "lithe/fem/integrator.hpp"
 #include "lithe/fem/loads.hpp"
 #include "lithe/geometry/embedding.hpp"
@@ -50,12 +52,19 @@ public:
     explicit FullBody(FullBodyModel model, const Points& velocities = {});
 
     BodyReport predict(const StepContext& step) override;
-    Response response(std::span<const BodyPoint> points) override;
-    void apply(std::span<const BodyPoint> points, std::span<const Vec3> impulses) override;
+    void join(std::span<const Touch> touches, ResponseKind kind, ImpulseProblem& problem) override;
+    Vec3 couple(std::size_t touch, double weight, ImpulseProblem& problem) override;
+    Vec3 take(int mover, Eigen::Ref<const VecX> change) override;
     void finish() override;
 
     PointMotion motion(const BodyPoint& point) const override;
     Box3 swept_bounds() const override;
+    Collides collides() const override
+    {
+        return is_dynamic(model_.integrator) ? Collides::WithBodies : Collides::Nowhere;
+    }
+    const SweptSurface* sweep() override;
+    ContactLaw law() const override { return {.friction = model_.contact.friction}; }
     std::optional<Obstacle> obstacle(double, double) override { return {}; }
 
     void save(StateWriter& out) const override;
@@ -73,13 +82,17 @@ private:
     void set_forces(const StepContext& step);
     SolveReport set_start_acceleration(const StepContext& step);
     SolveReport solve(double h);
+    /// A point as a sum of nodes. Those of one tet among them can stand for points beside it.
     struct NodeWeights {
-        std::array<int, 12> nodes;
-        std::array<double, 12> weights;
+        std::array<int, 12> nodes = {};
+        std::array<double, 12> weights = {};
     };
     NodeWeights node_weights(const BodyPoint& point) const;
-    /// J^T for these points, 3n x 3k: what forces at the points are at the free nodes.
-    MatX spread(std::span<const BodyPoint> points) const;
+    /// The same for the place at which a touch acts: beside the surface, the tet there goes on straight.
+    NodeWeights node_weights(const Touch& touch) const;
+    Vec3 sum(const NodeWeights& at, const Points& values) const;
+    /// J^T for the touches at hand, 3n x 3k: what forces there are at the free nodes.
+    MatX spread() const;
     /// Columns become A^-1 columns, A being the operator of the last prediction.
     void solve_columns(MatX& columns);
 
@@ -92,6 +105,16 @@ private:
     std::vector<SurfacePressure> pressures_; ///< that loading_ refers to
     Points wind_;                            ///< scratch of set_forces [N]
     StepRates rates_;                        ///< of the last prediction
+
+    CollisionSurface collision_; ///< the boundary of its tets; made when it is first asked for
+    std::vector<int> collision_nodes_, collision_tets_; ///< of its vertices; behind its triangles
+    SweptSurface swept_;
+
+    // of the impulses at hand
+    std::vector<NodeWeights> touched_;
+    ResponseKind kind_ = ResponseKind::Implicit;
+    MatX answers_; ///< A^-1 J^T, 3n x 3k
+    DenseMover mover_;
 };
 
 } // namespace lithe

@@ -8,6 +8,11 @@ namespace lithe {
 
 /// How a body takes time; its functions are in solve.hpp, those of reduced bodies in reduce/reduced_solve.hpp.
 enum class Integrator { BackwardEuler, Newmark, QuasiStatic, Static };
+/// Whether it knows of velocities, so that impulses mean something.
+constexpr bool is_dynamic(Integrator integrator)
+{
+    return integrator == Integrator::BackwardEuler || integrator == Integrator::Newmark;
+}
 
 /// How velocities and accelerations at the end of a step follow positions there: dv = velocity dx, da = acceleration dx.
 struct StepRates {

@@ -23,6 +23,7 @@ public:
     /// The end of the step becomes the start of the next.
     void advance() { std::swap(queries_[0], queries_[1]); }
 
+    const TriangleMesh& rest() const { return rest_.mesh(); }
     const Box3& box(StepEnd end) const { return posed(end).box; }
     const TriangleMesh& surface(StepEnd end) const { return posed(end).query.mesh(); }
 

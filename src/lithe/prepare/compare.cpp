@@ -27,18 +27,27 @@ double predict_seconds(const World& world)
 }
 
 /// X + U q, in the world.
-void set_nodes(const ReducedBody& body, const PreparedVolume& volume, Points& x)
+void set_nodes(const Body& body, const PreparedVolume& volume, Points& x)
 {
-    reconstruct(volume.mesh.vertices, volume.U, body.state().q, x);
-    x = in_world(body.options().placement, x);
+    Published now;
+    body.publish(now);
+    reconstruct(volume.mesh.vertices, volume.U, now.weights, x);
+    x = in_world(now.frame, x);
 }
 
-void require_fits(const ReducedBody& body, const PreparedVolume& volume)
+void require_fits(const PreparedModel& model, const PreparedVolume& volume, const std::string& name)
 {
-    if (volume.U.rows() != 3 * volume.mesh.vertex_count() ||
-        volume.U.cols() != body.model().prepared->rank() ||
-        volume.embedding.point_count() != body.model().prepared->shown.rest.vertex_count())
-        throw InputError("body '" + body.shown().name + "': the tets are those of another model");
+    if (volume.U.rows() != 3 * volume.mesh.vertex_count() || volume.U.cols() != model.rank() ||
+        volume.embedding.point_count() != model.shown.rest.vertex_count())
+        throw InputError("body '" + name + "': the tets are those of another model");
+}
+
+/// v + w x (x - c) of the nodes at rest.
+Points rigid_velocities(const Points& x, const Vec3& centre, const Vec3& v, const Vec3& w)
+{
+    Points out(3, x.cols());
+    for (Index i = 0; i < x.cols(); ++i) out.col(i) = v + w.cross(Vec3(x.col(i) - centre));
+    return out;
 }
 
 } // namespace
@@ -101,7 +110,7 @@ FullBodyModel full_body_model(const PreparedModel& model, const PreparedVolume& 
 std::unique_ptr<FullBody> full_twin(const ReducedBody& body, const BodyVolume& full)
 {
     const PreparedVolume& volume = *full.volume;
-    require_fits(body, volume);
+    require_fits(*body.model().prepared, volume, body.shown().name);
     const ReducedBodyOptions& options = body.options();
     FullBodyModel model =
         full_body_model(*body.model().prepared, volume, options.placement, options.friction);
@@ -118,6 +127,23 @@ std::unique_ptr<FullBody> full_twin(const ReducedBody& body, const BodyVolume& f
     return std::make_unique<FullBody>(std::move(model), velocities);
 }
 
+std::unique_ptr<FullBody> full_twin(const FramedBody& body, const BodyVolume& full)
+{
+    const PreparedVolume& volume = *full.volume;
+    const PreparedModel& prepared = *body.model().prepared;
+    require_fits(prepared, volume, body.shown().name);
+    const FramedBodyOptions& options = body.options();
+    FullBodyModel model = full_body_model(prepared, volume, options.placement, options.law.friction);
+    model.shown.name = body.shown().name;
+    model.shown.color = body.shown().color;
+    model.loads = full.loads;
+    if (options.motion.scheme == FramedScheme::Theta) model.integrator = Integrator::Newmark;
+    const Points velocities =
+        rigid_velocities(model.fem.rest, options.placement.apply(prepared.tensors.centre), options.velocity,
+                         options.angular_velocity);
+    return std::make_unique<FullBody>(std::move(model), velocities);
+}
+
 FullRun::FullRun(const World& reduced, std::span<const BodyVolume> volumes, const RunOptions& options)
     : world_({.gravity = reduced.gravity()}), options_(options), frame_(options.first_frame)
 {
@@ -126,12 +152,13 @@ FullRun::FullRun(const World& reduced, std::span<const BodyVolume> volumes, cons
         const Body& body = reduced.body(id);
         if (const auto* obstacle = dynamic_cast<const ObstacleBody*>(&body))
             world_.add(std::make_unique<ObstacleBody>(obstacle->model()));
-        const auto* soft = dynamic_cast<const ReducedBody*>(&body);
-        if (!soft) continue;
+        const auto* held = dynamic_cast<const ReducedBody*>(&body);
+        const auto* free = dynamic_cast<const FramedBody*>(&body);
+        if (!held && (!free || free->model().motion.rank() == 0)) continue;
         const auto found = std::ranges::find(volumes, body.shown().name, &BodyVolume::body);
         if (found == volumes.end())
             throw InputError("body '" + body.shown().name + "': its tets are not there to compare with");
-        std::unique_ptr<FullBody> twin = full_twin(*soft, *found);
+        std::unique_ptr<FullBody> twin = held ? full_twin(*held, *found) : full_twin(*free, *found);
         measured.push_back({twin->model().fem.rest, twin->model().fem.vertex_mass});
         pairs_.push_back({world_.add(std::move(twin)), id, found->volume});
     }
@@ -164,8 +191,7 @@ void FullRun::measure(const World& reduced)
 {
     for (std::size_t p = 0; p < pairs_.size(); ++p) {
         full_[p] = dynamic_cast<const FullBody&>(world_.body(pairs_[p].full)).state().x;
-        set_nodes(dynamic_cast<const ReducedBody&>(reduced.body(pairs_[p].reduced)), *pairs_[p].volume,
-                  reduced_[p]);
+        set_nodes(reduced.body(pairs_[p].reduced), *pairs_[p].volume, reduced_[p]);
     }
     meter_->add_frame(full_, reduced_);
 }

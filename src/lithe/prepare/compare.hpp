@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lithe/dynamics/framed_body.hpp"
 #include "lithe/dynamics/reduced_body.hpp"
 #include "lithe/world/run.hpp"
 
@@ -56,6 +57,7 @@ struct BodyVolume {
 /// The same body in full space, as it is at the start: placement, integrator, friction and velocity of the reduced one. The
 /// solver keeps its own defaults. Throws InputError when the volume is that of another model.
 std::unique_ptr<FullBody> full_twin(const ReducedBody& body, const BodyVolume& full);
+std::unique_ptr<FullBody> full_twin(const FramedBody& body, const BodyVolume& full);
 
 /// The same scene in full space, beside a run in reduced coordinates: its reduced bodies as full ones, its obstacles; other
 /// bodies are left out, since bodies do not feel each other.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lithe/core/progress.hpp"
+#include "lithe/dynamics/framed_body.hpp"
 #include "lithe/fem/full_body.hpp"
 #include "lithe/prepare/compare.hpp"
 #include "lithe/reduce/prepared_model.hpp"
@@ -34,15 +35,20 @@ std::unique_ptr<FullBody> prepare_full_body(const Scene& scene, const SceneBody&
 
 /// What bodies of one model share.
 struct LoadedModel {
-    std::shared_ptr<const ReducedBodyModel> model;
+    std::shared_ptr<const PreparedModel> prepared;
     std::shared_ptr<const PreparedVolume> volume;
+    RigidPose base = {}; ///< where its vertices at rest have been placed already
+    std::shared_ptr<const ReducedBodyModel> held = {};  ///< of bodies that their pins hold
+    std::shared_ptr<const FramedBodyModel> framed = {}; ///< of bodies that move freely
 };
-/// Models by their files: each is read once.
-using ModelCache = std::map<std::filesystem::path, LoadedModel>;
+/// Models by their files, or by the body of the scene that was the first to need one: each is made once.
+using ModelCache = std::map<std::string, LoadedModel>;
 
-/// A body in few coordinates, its model read or made, and what full space needs to do the same.
+/// A body in few coordinates or in none (rigid), its model read or made, and what full space needs to do the same. Without pins it moves freely,
+/// unless the scene is of equilibria.
 struct ReducedParts {
-    std::unique_ptr<ReducedBody> body;
+    std::unique_ptr<Body> body;
+    std::shared_ptr<const PreparedModel> model;
     BodyVolume volume;
 };
 ReducedParts prepare_reduced_body(const Scene& scene, const SceneBody& body, ModelCache& models,

@@ -1,4 +1,8 @@
+#include <algorithm>
+
 #include <fmt/format.h>
+
+#include "lithe/prepare/collision_proxy.hpp"
 
 #include "lithe/prepare/prepare_body.hpp"
 #include "lithe/prepare/prepare_model.hpp"
@@ -9,29 +13,61 @@ namespace {
 
 struct Loaded : LoadedModel {
     RigidPose placement; ///< of the model in the world
-
-    const PreparedModel& prepared() const { return *model->prepared; }
 };
 
-LoadedModel shared(ModelFile content)
+std::shared_ptr<const FramedBodyModel> framed_model(const std::shared_ptr<const PreparedModel>& model)
 {
-    return {std::make_shared<const ReducedBodyModel>(
-                std::make_shared<const PreparedModel>(std::move(content.model))),
-            std::make_shared<const PreparedVolume>(std::move(content.volume))};
+    CollisionProxy proxy = make_collision_proxy(model->touching().rest);
+    return std::make_shared<const FramedBodyModel>(
+        model, CollisionPart{std::move(proxy.origin), std::move(proxy.surface.triangles)});
+}
+
+LoadedModel shared(ModelFile content, const RigidPose& base, bool moves_freely)
+{
+    LoadedModel out{.prepared = std::make_shared<const PreparedModel>(std::move(content.model)),
+                    .volume = std::make_shared<const PreparedVolume>(std::move(content.volume)),
+                    .base = base};
+    if (moves_freely && !out.prepared->pinned)
+        out.framed = framed_model(out.prepared);
+    else
+        out.held = std::make_shared<const ReducedBodyModel>(out.prepared);
+    return out;
+}
+
+ModelFile rigid_content(const BodyParts& parts)
+{
+    ModelFile out{.model = rigid_model(parts), .volume = {}};
+    out.volume.mesh = parts.model.shown.volume;
+    out.volume.embedding = parts.model.embedding;
+    out.volume.U.resize(3 * parts.model.fem.vertex_count(), 0);
+    return out;
+}
+
+LoadedModel made_model(const Scene& scene, const SceneBody& body, Progress& progress,
+                       std::vector<std::string>& notes)
+{
+    const bool moves_freely = body.rigid || is_dynamic(integrator_of(scene.time.method));
+    if (body.model)
+        return at_place(body.source.place,
+                        [&] { return shared(read_model_file(*body.model), {}, moves_freely); });
+    if (body.rigid)
+        return shared(rigid_content(prepare_parts(scene, body, progress, notes)), body.placement,
+                      moves_freely);
+    Reduction made = prepare_model(scene, body, progress);
+    notes.insert(notes.end(), made.notes.begin(), made.notes.end());
+    return shared({std::move(made.model), std::move(made.volume)}, body.placement, moves_freely);
 }
 
 Loaded load_model(const Scene& scene, const SceneBody& body, ModelCache& models, Progress& progress,
                   std::vector<std::string>& notes)
 {
-    if (body.model) {
-        LoadedModel& known = models[*body.model];
-        if (!known.model)
-            known = at_place(body.source.place, [&] { return shared(read_model_file(*body.model)); });
-        return {known, body.placement};
-    }
-    Reduction made = prepare_model(scene, body, progress); // placed before it was reduced
-    notes.insert(notes.end(), made.notes.begin(), made.notes.end());
-    return {shared({std::move(made.model), std::move(made.volume)}), {}};
+    const SceneBody& first = body.copy_of ? scene.bodies[*body.copy_of] : body;
+    LoadedModel& known = models[body.model ? body.model->string() : "the model of body " + first.name];
+    if (!known.prepared) known = made_model(scene, first, progress, notes);
+    Loaded out{known, {}};
+    out.placement.rotation = (body.placement.rotation * known.base.rotation.conjugate()).normalized();
+    out.placement.translation = body.placement.translation - out.placement.rotation * known.base.translation;
+    return out;
 }
 
 /// The nodes where they are in the world at the start.
@@ -47,48 +83,86 @@ VecX reduced_force(const Loaded& loaded, const ForceLoad& load, const std::vecto
 {
     const Vec3 share =
         loaded.placement.rotation.conjugate() * load.force / static_cast<double>(vertices.size());
-    VecX out = VecX::Zero(loaded.prepared().rank());
+    VecX out = VecX::Zero(loaded.prepared->rank());
     for (const int v : vertices)
         out += loaded.volume->U.middleRows<3>(3 * static_cast<Index>(v)).transpose() * share;
     return out;
 }
 
 /// Where each node of the tets is in the surface that touches; -1 inside.
-std::vector<int> touching_vertices(const PreparedVolume& volume)
+std::vector<int> touching_vertices(const TetMesh& mesh)
 {
     std::vector<int> origin;
-    (void)boundary_surface(volume.mesh, origin);
-    std::vector<int> out(static_cast<std::size_t>(volume.mesh.vertex_count()), -1);
+    (void)boundary_surface(mesh, origin);
+    std::vector<int> out(static_cast<std::size_t>(mesh.vertex_count()), -1);
     for (std::size_t i = 0; i < origin.size(); ++i)
         out[static_cast<std::size_t>(origin[i])] = static_cast<int>(i);
     return out;
 }
 
+/// Of a load, what acts on the surface that touches. A force is shared by those of its nodes that are there.
+TimedLoad on_surface(TimedLoad load, const std::vector<int>& surface_vertex)
+{
+    const auto at = [&](int v) { return surface_vertex[static_cast<std::size_t>(v)]; };
+    load.faces = load.faces.unaryExpr(at);
+    std::ranges::transform(load.vertices, load.vertices.begin(), at);
+    std::erase(load.vertices, -1);
+    if (std::holds_alternative<ForceLoad>(load.load) && load.vertices.empty())
+        throw InputError(
+            "a force acts on the surface of a body that moves freely, but none of its vertices is there");
+    return load;
+}
+
 /// Forces on nodes become reduced ones; what acts on faces goes to the surface that touches.
-void set_loads(std::vector<TimedLoad> loads, const Loaded& loaded, ReducedBodyOptions& options)
+void set_loads(const std::vector<TimedLoad>& loads, const Loaded& loaded, ReducedBodyOptions& options)
 {
     if (loads.empty()) return;
-    const std::vector<int> surface_vertex = touching_vertices(*loaded.volume);
-    for (TimedLoad& load : loads) {
-        if (const auto* force = std::get_if<ForceLoad>(&load.load)) {
+    const std::vector<int> surface_vertex = touching_vertices(loaded.volume->mesh);
+    for (const TimedLoad& load : loads) {
+        if (const auto* force = std::get_if<ForceLoad>(&load.load))
             options.forces.push_back({reduced_force(loaded, *force, load.vertices), load.factor});
-            continue;
-        }
-        load.vertices.clear();
-        load.faces = load.faces.unaryExpr([&](int v) { return surface_vertex[static_cast<std::size_t>(v)]; });
-        options.loads.push_back(std::move(load));
+        else
+            options.loads.push_back(on_surface(load, surface_vertex));
     }
 }
 
 /// The q-velocity nearest to v + w x (x - c):  U^T M of it.
 VecX start_velocity(const SceneBody& body, const Loaded& loaded)
 {
-    const MassIntegrals& integrals = loaded.prepared().integrals;
+    const FrameTensors& tensors = loaded.prepared->tensors;
     const Quat to_frame = loaded.placement.rotation.conjugate();
     const Vec3 w = to_frame * body.angular_velocity;
-    const Vec3 v = to_frame * body.velocity - w.cross(integrals.centre);
-    const VecX momentum = integrals.linear.transpose() * v + integrals.angular.transpose() * w;
-    return loaded.prepared().reduced.M.llt().solve(momentum);
+    const Vec3 v = to_frame * body.velocity - w.cross(tensors.centre);
+    const VecX momentum = tensors.linear.transpose() * v + tensors.angular().transpose() * w;
+    return loaded.prepared->reduced.M.llt().solve(momentum);
+}
+
+ReducedBodyOptions held_options(const Scene& scene, const SceneBody& body, const Loaded& loaded)
+{
+    return {.name = body.name,
+            .color = body.color,
+            .placement = loaded.placement,
+            .integrator = integrator_of(scene.time.method),
+            .newmark = {.beta = scene.time.newmark_beta,
+                        .gamma = scene.time.newmark_gamma,
+                        .newton = {.max_iterations = scene.solver.max_iterations,
+                                   .decrement = scene.solver.decrement}},
+            .friction = body.friction,
+            .contact_stiffness = body.contact_stiffness,
+            .velocity = start_velocity(body, loaded)};
+}
+
+/// Newmark's method, which does not damp, becomes the scheme that does not.
+FramedBodyOptions free_options(const Scene& scene, const SceneBody& body, const RigidPose& placement)
+{
+    FramedBodyOptions out{.name = body.name,
+                          .color = body.color,
+                          .placement = placement,
+                          .velocity = body.velocity,
+                          .angular_velocity = body.angular_velocity,
+                          .law = {.friction = body.friction, .restitution = body.restitution}};
+    if (scene.time.method == Method::Newmark) out.motion.scheme = FramedScheme::Theta;
+    return out;
 }
 
 } // namespace
@@ -97,28 +171,25 @@ ReducedParts prepare_reduced_body(const Scene& scene, const SceneBody& body, Mod
                                   Progress& progress, std::vector<std::string>& notes)
 {
     const Loaded loaded = load_model(scene, body, models, progress, notes);
-    notes.push_back(fmt::format("{}: {} coordinates instead of {}", body.name, loaded.prepared().rank(),
-                                3 * loaded.volume->mesh.vertex_count()));
-    if (!loaded.prepared().pinned)
-        notes.push_back(fmt::format(
-            "{}: has no pins; it deforms, but stays where it is placed (in full space it would move)",
-            body.name));
-    ReducedBodyOptions options{.name = body.name,
-                               .color = body.color,
-                               .placement = loaded.placement,
-                               .integrator = integrator_of(scene.time.method),
-                               .newmark = {.beta = scene.time.newmark_beta,
-                                           .gamma = scene.time.newmark_gamma,
-                                           .newton = {.max_iterations = scene.solver.max_iterations,
-                                                      .decrement = scene.solver.decrement}},
-                               .friction = body.friction,
-                               .contact_stiffness = body.contact_stiffness,
-                               .velocity = start_velocity(body, loaded)};
+    if (!body.rigid && !body.copy_of)
+        notes.push_back(fmt::format("{}: {} coordinates instead of {}", body.name, loaded.prepared->rank(),
+                                    3 * loaded.volume->mesh.vertex_count()));
+    if (loaded.held && !loaded.prepared->pinned)
+        notes.push_back(fmt::format("{}: has no pins; in a scene of equilibria it deforms where it is placed",
+                                    body.name));
     BodyVolume volume{.body = body.name, .volume = loaded.volume, .loads = make_loads(body, placed(loaded))};
-    set_loads(volume.loads, loaded, options);
-    return at_place(body.place, [&] {
-        return ReducedParts{std::make_unique<ReducedBody>(loaded.model, std::move(options)),
-                            std::move(volume)};
+    return at_place(body.place, [&]() -> ReducedParts {
+        if (loaded.held) {
+            ReducedBodyOptions options = held_options(scene, body, loaded);
+            set_loads(volume.loads, loaded, options);
+            return {std::make_unique<ReducedBody>(loaded.held, std::move(options)), loaded.prepared,
+                    std::move(volume)};
+        }
+        FramedBodyOptions options = free_options(scene, body, loaded.placement);
+        const std::vector<int> surface_vertex = touching_vertices(loaded.volume->mesh);
+        for (const TimedLoad& load : volume.loads) options.loads.push_back(on_surface(load, surface_vertex));
+        return {std::make_unique<FramedBody>(loaded.framed, std::move(options)), loaded.prepared,
+                std::move(volume)};
     });
 }
 

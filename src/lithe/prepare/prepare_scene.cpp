@@ -67,9 +67,10 @@ void require_apart(const SceneBody& body, const Body& made, Body& solid, std::ve
 std::unique_ptr<Body> prepare_body(const Scene& scene, const SceneBody& body, ModelCache& models,
                                    Progress& progress, PreparedScene& out)
 {
-    if (!body.model && !body.reduction) return prepare_full_body(scene, body, progress, out.notes);
+    if (!body.model && !body.reduction && !body.rigid)
+        return prepare_full_body(scene, body, progress, out.notes);
     ReducedParts parts = prepare_reduced_body(scene, body, models, progress, out.notes);
-    out.inputs = mixed(out.inputs, parts.body->model().prepared->record.inputs);
+    out.inputs = mixed(out.inputs, parts.model->record.inputs);
     out.volumes.push_back(std::move(parts.volume));
     return std::move(parts.body);
 }
@@ -96,9 +97,6 @@ PreparedScene prepare_scene(const Scene& scene, Progress& progress)
     ModelCache models;
     for (const SceneBody& body : scene.bodies)
         bodies.push_back(prepare_body(scene, body, models, progress, out));
-    if (bodies.size() > 1)
-        out.notes.push_back(
-            "soft bodies feel obstacles and, where asked, themselves, but not yet each other");
     Bodies solids;
     for (const SceneCharacter& character : scene.characters)
         solids.push_back(prepare_character(character, progress, out.notes));

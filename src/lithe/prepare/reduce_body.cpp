@@ -280,6 +280,33 @@ std::optional<ReducedSurface> make_boundary(const FullBodyModel& model, const Ma
     return make_reduced_surface(std::move(surface), embed_vertices(origin, model.shown.volume), U);
 }
 
+/// A model from its basis and elasticity.
+PreparedModel assembled(const BodyParts& parts, const MatX& U, ElasticModel elastic)
+{
+    const FemModel& fem = parts.model.fem;
+    PreparedModel out;
+    out.name = parts.model.shown.name;
+    out.reduced = make_reduced_model(fem, U, std::move(elastic));
+    out.tensors = make_frame_tensors(fem, U);
+    out.shown = make_reduced_surface(parts.model.shown.surface, parts.model.embedding, U);
+    out.boundary = make_boundary(parts.model, U);
+    out.contact_stiffness = parts.model.contact.stiffness;
+    out.mass_kind = fem.mass_kind;
+    out.materials = used_materials(parts);
+    return out;
+}
+
+/// A body without pins moves freely: the frame takes what is rigid of its motion.
+void make_fit_for_a_frame(const Job& job, Basis& basis)
+{
+    FramedBasis framed = make_framed_basis(job.fem(), basis.U,
+                                           job.linear() ? FrameAxes::StiffnessDiagonal : FrameAxes::AsGiven);
+    if (!framed.dropped.empty())
+        job.out.notes.push_back(fmt::format("{} columns of the basis were rigid motions and are left out",
+                                            framed.dropped.size()));
+    basis.U = std::move(framed.S);
+}
+
 } // namespace
 
 std::vector<int> held_vertices(const std::vector<LedVertices>& pins)
@@ -305,23 +332,24 @@ Reduction reduce_body(const BodyParts& parts, const SceneReduction& options, con
     out.volume.pins = held_vertices(parts.model.pins);
     const Job job{parts, options, training, out, progress};
     Basis basis = reduced_basis(job);
+    if (out.volume.pins.empty()) make_fit_for_a_frame(job, basis);
     out.model.record.basis = basis.provenance;
     ElasticModel elastic = make_elastic(job, basis);
     const auto time = out.times.measure("integrals");
-    const FemModel& fem = parts.model.fem;
-    out.model.name = parts.model.shown.name;
-    out.model.reduced = make_reduced_model(fem, basis.U, std::move(elastic));
-    out.model.integrals = make_mass_integrals(fem, basis.U);
-    out.model.shown = make_reduced_surface(parts.model.shown.surface, parts.model.embedding, basis.U);
-    out.model.boundary = make_boundary(parts.model, basis.U);
-    out.model.contact_stiffness = parts.model.contact.stiffness;
+    ReductionRecord record = std::move(out.model.record);
+    out.model = assembled(parts, basis.U, std::move(elastic));
+    out.model.record = std::move(record);
     out.model.pinned = !out.volume.pins.empty();
-    out.model.mass_kind = fem.mass_kind;
-    out.model.materials = used_materials(parts);
     out.volume.mesh = parts.model.shown.volume;
     out.volume.embedding = parts.model.embedding;
     out.volume.U = std::move(basis.U);
     return out;
+}
+
+PreparedModel rigid_model(const BodyParts& parts)
+{
+    const MatX none(3 * parts.model.fem.vertex_count(), 0);
+    return assembled(parts, none, make_linear_elastic(parts.model.fem, none));
 }
 
 } // namespace lithe

@@ -19,6 +19,9 @@ struct Reduction {
 Reduction reduce_body(const BodyParts& parts, const SceneReduction& options, const TrainingData& training,
                       StageTimes times, Progress& progress);
 
+/// The same for a body that does not deform: of rank 0.
+PreparedModel rigid_model(const BodyParts& parts);
+
 /// The vertices that pins hold, rising. Throws InputError when one of them moves or lets go.
 std::vector<int> held_vertices(const std::vector<LedVertices>& pins);
 

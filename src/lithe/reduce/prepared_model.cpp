@@ -13,13 +13,6 @@ auto vertex_rows(const MatX& U, int vertex)
     return U.middleRows<3>(3 * static_cast<Index>(vertex));
 }
 
-/// Every third row of U, from row c: coordinate c of all vertices.
-auto coordinate_rows(const MatX& U, Index c)
-{
-    using Strided = Eigen::Map<const MatX, 0, Eigen::Stride<Eigen::Dynamic, 3>>;
-    return Strided(U.data() + c, U.rows() / 3, U.cols(), Eigen::Stride<Eigen::Dynamic, 3>(U.rows(), 3));
-}
-
 } // namespace
 
 ReducedSurface make_reduced_surface(TriangleMesh rest, const Embedding& embedding, const MatX& U)
@@ -34,27 +27,6 @@ ReducedSurface make_reduced_surface(TriangleMesh rest, const Embedding& embeddin
             out.basis.middleRows<3>(3 * i) = rows.cast<float>();
         }
     });
-    return out;
-}
-
-MassIntegrals make_mass_integrals(const FemModel& model, const MatX& U)
-{
-    LITHE_ASSERT(U.rows() == 3 * model.vertex_count());
-    const Index r = U.cols();
-    const MatX MU = mass_product(model, U);
-    MassIntegrals out{.mass = model.vertex_mass.sum(),
-                      .centre = model.rest * model.vertex_mass / model.vertex_mass.sum(),
-                      .linear = MatX::Zero(3, r),
-                      .angular = MatX::Zero(3, r),
-                      .quadratic = {}};
-    for (Index c = 0; c < 3; ++c) {
-        const Index a = (c + 1) % 3, b = (c + 2) % 3;
-        out.linear.row(c) = coordinate_rows(MU, c).colwise().sum();
-        out.angular.row(c) =
-            model.rest.row(a) * coordinate_rows(MU, b) - model.rest.row(b) * coordinate_rows(MU, a);
-        const MatX half = transposed_product(MatX(coordinate_rows(U, a)), MatX(coordinate_rows(MU, b)));
-        out.quadratic[static_cast<std::size_t>(c)] = half - half.transpose();
-    }
     return out;
 }
 

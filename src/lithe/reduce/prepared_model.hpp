@@ -8,6 +8,7 @@
 
 #include "lithe/geometry/embedding.hpp"
 #include "lithe/reduce/basis.hpp"
+#include "lithe/reduce/frame_tensors.hpp"
 #include "lithe/reduce/reduced_model.hpp"
 
 namespace lithe {
@@ -31,19 +32,6 @@ ReducedSurface make_reduced_surface(TriangleMesh rest, const Embedding& embeddin
 void reconstruct(const ReducedSurface& surface, const VecX& q, Points& x);
 /// The same for some vertices: x becomes 3 x vertices.size(). On one thread.
 void reconstruct(const ReducedSurface& surface, std::span<const int> vertices, const VecX& q, Points& x);
-
-/// Sums over the body's mass that tell its momenta from q and v = dq/dt alone:
-///
-///   P = sum m dx/dt = linear v,   L = sum x x m dx/dt = angular v + (q^T quadratic_c v)_c,
-///   sum m x = mass centre + linear q
-struct MassIntegrals {
-    double mass = 0.0;                                ///< [kg]
-    Vec3 centre = Vec3::Zero();                       ///< of mass, at rest [m]
-    Eigen::Matrix<double, 3, Eigen::Dynamic> linear;  ///< sum m U [kg]
-    Eigen::Matrix<double, 3, Eigen::Dynamic> angular; ///< sum X x m U, about the origin [kg m]
-    std::array<MatX, 3> quadratic;                    ///< sum (U x m U)_c, r x r, antisymmetric [kg]
-};
-MassIntegrals make_mass_integrals(const FemModel& model, const MatX& U);
 
 /// What a part of the body is made of, as it was given.
 struct RegionParameters {
@@ -73,7 +61,7 @@ struct ReductionRecord {
 struct PreparedModel {
     std::string name;
     ReducedModel reduced;
-    MassIntegrals integrals;
+    FrameTensors tensors;                   ///< sums over its mass
     ReducedSurface shown;                   ///< what is drawn; may carry the field "color"
     std::optional<ReducedSurface> boundary; ///< of the tets, which touches; none where it is the shown one
     double contact_stiffness = 0.0;         ///< k that fits the body [Pa/m], > 0

@@ -11,7 +11,7 @@
 namespace lithe {
 namespace {
 
-constexpr std::int32_t content_version = 1;
+constexpr std::int32_t content_version = 2;
 constexpr DataOptions packed{.packing = Packing::Deflate};
 
 // --- writing -----------------------------------------------------------------------------------------------------
@@ -70,14 +70,14 @@ void write_elastic(ArchiveWriter& out, const ElasticModel& elastic)
     }
 }
 
-void write_integrals(ArchiveWriter& out, const MassIntegrals& integrals)
+void write_tensors(ArchiveWriter& out, const FrameTensors& tensors)
 {
-    out.write("integrals/mass", integrals.mass, {.unit = "kg"});
-    out.write("integrals/centre", integrals.centre, {.unit = "m"});
-    out.write("integrals/linear", integrals.linear);
-    out.write("integrals/angular", integrals.angular);
-    for (std::size_t c = 0; c < 3; ++c)
-        out.write(fmt::format("integrals/quadratic_{}", "xyz"[c]), integrals.quadratic[c]);
+    out.write("tensors/mass", tensors.mass, {.unit = "kg"});
+    out.write("tensors/centre", tensors.centre, {.unit = "m"});
+    out.write("tensors/linear", MatX(tensors.linear));
+    out.write("tensors/inertia", VecX(tensors.J0));
+    out.write("tensors/first", MatX(tensors.first));
+    out.write("tensors/second", tensors.second, packed);
 }
 
 void write_record(ArchiveWriter& out, const ReductionRecord& record)
@@ -234,15 +234,17 @@ ElasticModel read_elastic(const ModelReader& in, const std::vector<RegionParamet
     return CubatureElastic(data);
 }
 
-MassIntegrals read_integrals(const ModelReader& in, Index r)
+FrameTensors read_tensors(const ModelReader& in, const MatX& M)
 {
-    MassIntegrals out{.mass = in.number("integrals/mass"),
-                      .centre = in.numbers<Vec3>("integrals/centre", {3}),
-                      .linear = in.numbers<MatX>("integrals/linear", {3, r}),
-                      .angular = in.numbers<MatX>("integrals/angular", {3, r}),
-                      .quadratic = {}};
-    for (std::size_t c = 0; c < 3; ++c)
-        out.quadratic[c] = in.numbers<MatX>(fmt::format("integrals/quadratic_{}", "xyz"[c]), {r, r});
+    const Index r = M.rows();
+    FrameTensors out;
+    out.mass = in.number("tensors/mass");
+    out.centre = in.numbers<Vec3>("tensors/centre", {3});
+    out.linear = in.numbers<MatX>("tensors/linear", {3, r});
+    out.J0 = in.numbers<VecX>("tensors/inertia", {6});
+    out.first = in.numbers<MatX>("tensors/first", {9, r});
+    out.second = in.numbers<MatX>("tensors/second", {9 * r, r});
+    out.Mq = M;
     return out;
 }
 
@@ -293,9 +295,10 @@ PreparedModel read_model(const ModelReader& in)
     std::vector<RegionParameters> materials = read_materials(in);
     ReducedModel reduced = read_reduced(in, materials);
     const Index r = reduced.rank();
+    FrameTensors tensors = read_tensors(in, reduced.M);
     PreparedModel out{.name = in.archive().read_text("model/name"),
                       .reduced = std::move(reduced),
-                      .integrals = read_integrals(in, r),
+                      .tensors = std::move(tensors),
                       .shown = read_surface(in, "surface", r),
                       .boundary = {},
                       .contact_stiffness = in.number("model/contact_stiffness"),
@@ -344,7 +347,7 @@ void write_model(const std::filesystem::path& file, const PreparedModel& model, 
     out.write("reduced/damping",
               Eigen::Vector2d(model.reduced.damping.mass, model.reduced.damping.stiffness));
     write_elastic(out, model.reduced.elastic);
-    write_integrals(out, model.integrals);
+    write_tensors(out, model.tensors);
     write_surface(out, "surface", model.shown);
     if (model.boundary) write_surface(out, "boundary", *model.boundary);
     write_record(out, model.record);

@@ -158,13 +158,16 @@ struct SceneBody {
     std::optional<Index> tets = {};                  ///< how many, for a source without tets
     std::optional<double> cell = {};                 ///< or how large their cells [m]; not both
     RigidPose placement = {};                        ///< at the start
-    Vec3 velocity = Vec3::Zero();                    ///< at the start [m/s]
-    Vec3 angular_velocity = Vec3::Zero();            ///< at the start, about the centre of mass [rad/s]
+    std::optional<std::size_t> copy_of = {}; ///< the body of the scene that it is a copy of, elsewhere
+    Vec3 velocity = Vec3::Zero();            ///< at the start [m/s]
+    Vec3 angular_velocity = Vec3::Zero();    ///< at the start, about the centre of mass [rad/s]
     SceneMaterial material = {};
     std::vector<SceneRegion> regions = {};
     MassKind mass = MassKind::Consistent;
     RayleighDamping damping = {.mass = 0.01, .stiffness = 0.001};
-    double friction = 0.5; ///< Coulomb's coefficient of its surface, >= 0
+    bool rigid = false;       ///< does not deform
+    double friction = 0.5;    ///< Coulomb's coefficient of its surface, >= 0
+    double restitution = 0.0; ///< of impacts, in [0, 1]; of rigid bodies and free reduced ones
     std::optional<double> contact_stiffness =
         {}; ///< of the penalty [Pa/m], > 0; chosen from the body when absent
     bool self_contact = false;

@@ -414,7 +414,8 @@ public:
     Scene read();
 
 private:
-    SceneBody read_body(TableReader t);
+    std::vector<SceneBody> read_body(TableReader t);
+    std::vector<SceneBody> with_copies(SceneBody body, const std::vector<WrittenPose>& copies);
     SceneObstacle read_obstacle(TableReader t);
     SceneCharacter read_character(TableReader t);
     SceneSource read_source(TableReader& t) const;
@@ -531,7 +532,7 @@ void SceneReader::name_the_rest(Things& things, const std::string& kind)
 void require_only_model(const TableReader& t)
 {
     for (const char* key :
-         {"tets", "cell", "material", "mass", "damping", "self_contact", "reduce", "region", "pin"})
+         {"tets", "cell", "material", "mass", "damping", "self_contact", "reduce", "region", "pin", "rigid"})
         if (t.has(key))
             t.fail_at(key,
                       fmt::format(
@@ -540,7 +541,25 @@ void require_only_model(const TableReader& t)
                           key));
 }
 
-SceneBody SceneReader::read_body(TableReader t)
+/// The body, and others like it elsewhere: named "brick", "brick 2", ... where it has a name.
+std::vector<SceneBody> SceneReader::with_copies(SceneBody body, const std::vector<WrittenPose>& copies)
+{
+    std::vector<SceneBody> out = {std::move(body)};
+    int number = 1;
+    for (const WrittenPose& pose : copies) {
+        SceneBody copy = out.front();
+        copy.placement = pose.pose();
+        copy.copy_of = 0;
+        while (!copy.name.empty()) {
+            copy.name = fmt::format("{} {}", out.front().name, ++number);
+            if (names_.emplace(copy.name, copy.place).second) break;
+        }
+        out.push_back(std::move(copy));
+    }
+    return out;
+}
+
+std::vector<SceneBody> SceneReader::read_body(TableReader t)
 {
     SceneBody body{.place = t.place()};
     WrittenPose placement;
@@ -550,12 +569,21 @@ SceneBody SceneReader::read_body(TableReader t)
     t.read("tets", body.tets, as::integer(1, most_tets));
     t.read("cell", body.cell, as::number(quantity::length, above(0.0)));
     read_pose(t, "position", placement);
+    std::vector<WrittenPose> copies;
+    t.read_tables("copy", [&](TableReader copy) {
+        copies.push_back({Vec3::Zero(), placement.angles});
+        read_pose(copy, "position", copies.back());
+        copy.finish();
+        copy.require("position");
+    });
     t.read("velocity", body.velocity, as::vector(quantity::speed));
     t.read("angular_velocity", body.angular_velocity, as::vector(quantity::angular_speed));
     t.read("material", body.material, [&](const TomlValue& v) { return read_material(v, materials_); });
     t.read("mass", body.mass, as::choice(mass_kinds));
     t.read("damping", body.damping, read_damping);
     t.read("friction", body.friction, as::number(quantity::number, at_least(0.0)));
+    t.read("restitution", body.restitution, as::number(quantity::number, from_to(0.0, 1.0)));
+    t.read("rigid", body.rigid, as::boolean());
     t.read("contact_stiffness", body.contact_stiffness, as::number(quantity::contact_stiffness, above(0.0)));
     t.read("self_contact", body.self_contact, as::boolean());
     t.read("color", body.color, as::color());
@@ -567,12 +595,15 @@ SceneBody SceneReader::read_body(TableReader t)
     t.finish();
     check_source(t, body_sources, body.source);
     if (body.model) require_only_model(t);
-    require_use(t, "self_contact", !body.reduction, "a body in full space");
+    require_use(t, "self_contact", !body.reduction && !body.rigid, "a body in full space");
+    for (const char* key : {"reduce", "pin", "contact_stiffness"})
+        require_use(t, key, !body.rigid, "a body that is not rigid");
+    require_use(t, "restitution", body.rigid || body.reduction || body.model, "a rigid or reduced body");
     if (const auto* shape = std::get_if<std::string>(&body.source.from); shape && *shape == "plane")
         t.fail_at("shape", "a body cannot be a plane; use a box, or an [[obstacle]]");
     (void)t.at_most_one_of(resolutions);
     body.placement = placement.pose();
-    return body;
+    return with_copies(std::move(body), copies);
 }
 
 /// Whether bodies touch a distance field, which has cells, and not an exact shape.
@@ -689,7 +720,15 @@ Scene SceneReader::read()
     if (std::max({count(bodies), count(obstacles), count(characters)}) > most_things)
         t.fail(
             fmt::format("a scene holds at most {0} bodies, {0} obstacles and {0} characters", most_things));
-    for (std::size_t i = 0; i < count(bodies); ++i) scene.bodies.push_back(read_body(bodies->table(i)));
+    for (std::size_t i = 0; i < count(bodies); ++i) {
+        const std::size_t first = scene.bodies.size();
+        for (SceneBody& body : read_body(bodies->table(i))) {
+            if (body.copy_of) body.copy_of = first;
+            scene.bodies.push_back(std::move(body));
+        }
+        if (scene.bodies.size() > most_things)
+            t.fail(fmt::format("a scene holds at most {} bodies, copies included", most_things));
+    }
     for (std::size_t i = 0; i < count(obstacles); ++i)
         scene.obstacles.push_back(read_obstacle(obstacles->table(i)));
     for (std::size_t i = 0; i < count(characters); ++i)

@@ -56,14 +56,6 @@ BodyReport KinematicCharacter::predict(const StepContext& step)
     return {};
 }
 
-Response KinematicCharacter::response(std::span<const BodyPoint> points)
-{
-    const Index size = 3 * static_cast<Index>(points.size());
-    return {.compliance = MatX::Zero(size, size)};
-}
-
-void KinematicCharacter::apply(std::span<const BodyPoint>, std::span<const Vec3>) {}
-
 std::vector<Affine3> KinematicCharacter::joints_at(double t) const
 {
     const Skeleton& skeleton = model_.character->skeleton;

@@ -21,14 +21,6 @@ BodyReport ObstacleBody::predict(const StepContext& step)
     return {};
 }
 
-Response ObstacleBody::response(std::span<const BodyPoint> points)
-{
-    const Index size = 3 * static_cast<Index>(points.size());
-    return {.compliance = MatX::Zero(size, size)};
-}
-
-void ObstacleBody::apply(std::span<const BodyPoint>, std::span<const Vec3>) {}
-
 Vec3 ObstacleBody::place(const BodyPoint& point, double t) const
 {
     const TriangleMesh& surface = model_.shown.surface;

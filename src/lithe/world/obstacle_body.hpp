@@ -18,13 +18,17 @@ public:
     explicit ObstacleBody(ObstacleModel model);
 
     BodyReport predict(const StepContext& step) override;
-    /// None: nothing moves it.
-    Response response(std::span<const BodyPoint> points) override;
-    void apply(std::span<const BodyPoint> points, std::span<const Vec3> impulses) override;
+    // Nothing moves it.
+    void join(std::span<const Touch>, ResponseKind, ImpulseProblem&) override {}
+    Vec3 couple(std::size_t, double, ImpulseProblem&) override { return Vec3::Zero(); }
+    Vec3 take(int, Eigen::Ref<const VecX>) override { return Vec3::Zero(); }
     void finish() override { t_ = t_predicted_; }
 
     PointMotion motion(const BodyPoint& point) const override;
     Box3 swept_bounds() const override;
+    Collides collides() const override { return Collides::Nowhere; }
+    const SweptSurface* sweep() override { return nullptr; }
+    ContactLaw law() const override { return {.friction = model_.friction}; }
     std::optional<Obstacle> obstacle(double t, double h) override;
 
     void save(StateWriter& out) const override { out.write(t_); }

@@ -9,7 +9,7 @@
 
 namespace lithe {
 
-World::World(const WorldOptions& options) : options_(options)
+World::World(const WorldOptions& options) : options_(options), contact_(options.contact)
 {
     if (!options.gravity.allFinite()) throw InputError("gravity is not finite");
 }
@@ -102,11 +102,27 @@ StepReport World::predict(double h)
     return out;
 }
 
-void World::couple()
+void World::push_bodies()
 {
-    for (const Push& push : pushes_)
-        bodies_[push.body]->apply(std::span(&push.point, 1), std::span(&push.impulse, 1));
-    pushes_.clear();
+    for (const Push& push : pushes_) {
+        Body& body = *bodies_[push.body];
+        const Touch touch{push.point, body.motion(push.point).position};
+        push_problem_.clear();
+        body.join(std::span(&touch, 1), ResponseKind::Implicit, push_problem_);
+        push_problem_.add_joint({});
+        (void)body.couple(0, 1.0, push_problem_);
+        for (int mover = 0; mover < push_problem_.body_count(); ++mover)
+            (void)body.take(mover, push_problem_.block(mover).transpose() * push.impulse);
+    }
+}
+
+void World::detect(double h)
+{
+    contact_.find(order_, obstacles_, h);
+    if (!contact_.bounce()) return;
+    (void)predict(h);
+    push_bodies();
+    contact_.find(order_, obstacles_, h);
 }
 
 StepReport World::step(double h)
@@ -120,14 +136,24 @@ StepReport World::step(double h)
     {
         const auto scope = times_.measure("predict");
         report = predict(h);
+        if (!report.done) return report;
+        push_bodies();
     }
-    if (!report.done) return report;
+    {
+        const auto scope = times_.measure("detect");
+        detect(h);
+    }
     {
         const auto scope = times_.measure("couple");
-        couple();
+        report.sweeps = contact_.solve().sweeps;
+        report.contacts += static_cast<int>(contact_.contacts().size());
     }
     const auto scope = times_.measure("finish");
     for (Body* body : order_) body->finish();
+    const Parting parting = contact_.part();
+    report.penetration = std::max(report.penetration, parting.deepest);
+    report.parting_angular_momentum = parting.angular_momentum;
+    pushes_.clear();
     t_ += h;
     return report;
 }
@@ -157,6 +183,7 @@ void World::save(StateWriter& out) const
         out.write(body->shown().name);
         body->save(out);
     });
+    contact_.save(out);
 }
 
 void World::read_state(StateReader& in)
@@ -173,6 +200,7 @@ void World::read_state(StateReader& in)
                              body->shown().name + "'");
         body->restore(in);
     });
+    contact_.restore(in);
     t_ = t;
 }
 

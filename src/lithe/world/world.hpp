@@ -3,11 +3,13 @@
 
 #include "lithe/body/body.hpp"
 #include "lithe/core/timer.hpp"
+#include "lithe/world/contact_stage.hpp"
 
 namespace lithe {
 
 struct WorldOptions {
     Vec3 gravity = {0.0, -9.81, 0.0}; ///< [m/s^2]
+    ContactStageOptions contact = {};
 };
 
 /// What a step of the world came to.
@@ -19,15 +21,19 @@ struct [[nodiscard]] StepReport {
     double residual = 0.0;    ///< the largest of any body
     int contacts = 0;         ///< of all bodies
     double penetration = 0.0; ///< the deepest [m]
+    int sweeps = 0;           ///< of the impulses between bodies
+    /// What moving overlapping bodies apart, without velocities, has added to the angular momentum. [kg m^2/s]
+    Vec3 parting_angular_momentum = Vec3::Zero();
 };
 
 /// Bodies that share space and time. Owns them; there is nothing global, so a program may hold many worlds.
 ///
 /// A step goes through the same stages for every mix of bodies:
 ///   read     obstacles where they will be, loads and controls of this step
-///   predict  each body solves its own implicit step, contact with obstacles in it
-///   couple   impulses between bodies and from outside change the predictions
-///   finish   predictions become states
+///   predict  each body solves its own implicit step; those that say so with obstacles in it
+///   detect   where bodies meet on their way; impacts with restitution are taken out, and those bodies predict again
+///   couple   impulses between bodies change the predictions
+///   finish   predictions become states; what overlaps is moved apart
 /// When a body cannot be solved, no body has moved.
 class World {
 public:
@@ -52,6 +58,8 @@ public:
     StepReport step(double h);
 
     double time() const { return t_; } ///< [s]
+    /// Between bodies, of the last step.
+    std::span<const BodyContact> contacts() const { return contact_.contacts(); }
     const Vec3& gravity() const { return options_.gravity; }
     const StageTimes& stage_times() const { return times_; } ///< since the world was made
     Mechanics mechanics();                                   ///< of all bodies together
@@ -74,7 +82,8 @@ private:
     void read_state(StateReader& in);
     void read_obstacles(double h);
     StepReport predict(double h);
-    void couple();
+    void push_bodies();
+    void detect(double h);
 
     WorldOptions options_;
     IdMap<BodyTag, std::unique_ptr<Body>> bodies_;
@@ -83,6 +92,8 @@ private:
     std::vector<Obstacle> obstacles_; ///< of the step at hand
     std::vector<Body*> order_;        ///< of the step at hand
     std::vector<BodyReport> reports_;
+    ContactStage contact_;
+    ImpulseProblem push_problem_;
     StageTimes times_;
 };
 
