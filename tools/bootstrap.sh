@@ -2,7 +2,7 @@
 # Installs what Lithe needs and is missing, from Debian's packages; does nothing when all is there.
 #   tools/bootstrap.sh build          to build and run
 #   tools/bootstrap.sh build test     also what `make test` needs: a browser that opens our reports, a
-#                                     Bullet that loads our files
+#                                     Bullet that loads our files, and that `lithe bench` runs beside us
 #   tools/bootstrap.sh build dev      also what `make check`, `make lint` and `make fuzz` need
 #   tools/bootstrap.sh build clients  also the programs that `make clients` opens our files with, and from npm (into
 #                                     build/clients) gltf-validator

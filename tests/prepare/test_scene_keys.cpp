@@ -334,11 +334,37 @@ std::vector<KeyCase> character_cases()
     };
 }
 
+std::vector<KeyCase> joint_cases()
+{
+    const auto held = [](const std::string& keys) {
+        return fmt::format(
+            "[time]\nframes = 10\n{}{}name = \"x\"\nrigid = true\n[[obstacle]]\nname = \"y\"\n"
+            "shape = \"box\"\nposition = [0, 3, 0]\n[[obstacle]]\nname = \"z\"\nshape = \"box\"\n"
+            "position = [0, 4, 0]\npath = [{{time = 0}}, {{time = 1, position = [1, 4, 0]}}]\n{}\n",
+            block, soft, keys);
+    };
+    const auto joint = [=](const std::string& keys) {
+        return held(fmt::format("[[joint]]\na = \"x\"\nb = \"y\"\nat = [0, 0.2, 0]\n{}", keys));
+    };
+    return {
+        {"joint", held("@"), "", "[[joint]]\na = \"x\"\nb = \"y\"\nat = [0, 0.2, 0]"},
+        {"joint.a", held("[[joint]]\na = \"@\"\nb = \"x\"\nat = [0, 0.2, 0]"), "y", "z"},
+        {"joint.b", held("[[joint]]\na = \"x\"\nb = \"@\"\nat = [0, 0.2, 0]"), "y", "z"},
+        {"joint.at", held("[[joint]]\na = \"x\"\nb = \"y\"\nat = @"), "[0, 0.2, 0]", "[0, 0.3, 0]"},
+        {"joint.kind", joint("kind = \"@\""), "ball", "weld"},
+        {"joint.axis", joint("kind = \"hinge\"\naxis = @"), "[0, 0, 1]", "[1, 0, 0]"},
+        {"joint.size", joint("kind = \"weld\"\nsize = @"), "0.1", "0.2"},
+        {"joint.stiffness", joint("stiffness = @"), "100", "200"},
+        {"joint.damping", joint("stiffness = 100\ndamping = @"), "0", "10"},
+        {"joint.strength", joint("strength = @"), "1", "1e9"},
+    };
+}
+
 std::vector<KeyCase> all_cases()
 {
     std::vector<KeyCase> all;
     for (const auto& some : {head_cases(), body_cases(), reduce_cases(), training_cases(), pin_cases(),
-                             load_cases(), obstacle_cases(), character_cases()})
+                             load_cases(), obstacle_cases(), character_cases(), joint_cases()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }

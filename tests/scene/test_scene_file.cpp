@@ -676,6 +676,49 @@ std::vector<KeyCase> character_cases()
     };
 }
 
+std::vector<KeyCase> joint_cases()
+{
+    const auto with = [](std::string_view keys) {
+        return fmt::format("[[body]]\nname = \"x\"\nshape = \"box\"\n[[obstacle]]\nname = \"y\"\nshape = "
+                           "\"plane\"\n[[joint]]\n{}\n",
+                           keys);
+    };
+    const auto held = [=](std::string_view keys) {
+        return with(fmt::format("a = \"x\"\nb = \"y\"\nat = [0, 1, 0]\n{}", keys));
+    };
+    const auto joint = [](const Scene& s) { return s.joints.at(0); };
+    return {
+        {"joint", held(""), [](const Scene& s) { return s.joints.size() == 1; }, with(""),
+         "scene.toml:7:1: [[joint]] needs the key a"},
+        {"joint.a", held(""), [=](const Scene& s) { return joint(s).a == "x"; },
+         with("a = \"z\"\nb = \"y\"\nat = [0, 1, 0]"),
+         "scene.toml:8:1: there is no body or obstacle named 'z'; did you mean 'x'?"},
+        {"joint.b", held(""), [=](const Scene& s) { return joint(s).b == "y"; },
+         with("a = \"x\"\nb = \"x\"\nat = [0, 1, 0]"), "scene.toml:9:1: a body cannot be joined to itself"},
+        {"joint.at", held(""), [=](const Scene& s) { return joint(s).at == Vec3(0, 1, 0); },
+         with("a = \"x\"\nb = \"y\""), "scene.toml:7:1: [[joint]] needs the key at"},
+        {"joint.kind", held("kind = \"weld\""),
+         [=](const Scene& s) { return joint(s).kind == JointKind::Weld; }, held("kind = \"glue\""),
+         "scene.toml:11:8: kind = \"glue\" is not one of ball, hinge, weld"},
+        {"joint.axis", held("kind = \"hinge\"\naxis = [0, 0, 2]"),
+         [=](const Scene& s) { return joint(s).axis == Vec3(0, 0, 2); }, held("axis = [0, 0, 2]"),
+         "scene.toml:11:1: axis belongs to a hinge; remove it"},
+        {"joint.size", held("kind = \"weld\"\nsize = \"5 cm\""),
+         [=](const Scene& s) { return joint(s).size == 0.05; }, held("kind = \"weld\"\nsize = 0"),
+         "scene.toml:12:8: size = 0 must be above 0 m"},
+        {"joint.stiffness", held("stiffness = \"5 kN/m\""),
+         [=](const Scene& s) { return joint(s).stiffness == 5000.0; }, held("stiffness = \"5 kN\""),
+         "scene.toml:11:13: stiffness = \"5 kN\" is not a stiffness, which has the units N/m, kN/m, MN/m, "
+         "N/mm or N/cm"},
+        {"joint.damping", held("stiffness = 10\ndamping = \"2 N s/m\""),
+         [=](const Scene& s) { return joint(s).damping == 2.0; }, held("damping = 2"),
+         "scene.toml:11:1: damping belongs to stiffness; remove it"},
+        {"joint.strength", held("strength = \"2 kN\""),
+         [=](const Scene& s) { return joint(s).strength == 2000.0; }, held("strength = -2"),
+         "scene.toml:11:12: strength = -2 must be above 0 N"},
+    };
+}
+
 std::vector<KeyCase> training_cases()
 {
     const auto with = [](std::string_view keys) { return with_body(fmt::format("[training]\n{}", keys)); };
@@ -711,7 +754,7 @@ std::vector<KeyCase> all_cases()
     std::vector<KeyCase> all;
     for (const auto& some :
          {top_cases(), material_cases(), body_cases(), rigid_cases(), region_cases(), pin_cases(),
-          load_cases(), obstacle_cases(), character_cases(), training_cases()})
+          load_cases(), obstacle_cases(), character_cases(), joint_cases(), training_cases()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }

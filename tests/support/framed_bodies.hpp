@@ -7,12 +7,13 @@
 
 namespace lithe::test {
 
-/// The tets of a body as a free model of that rank; of rank 0 it is rigid. 1000 kg/m^3.
+/// The tets of a body as a free model of that rank; of rank 0 it is rigid.
 inline std::shared_ptr<const FramedBodyModel> free_model(const TetMesh& mesh, double young, Index rank,
-                                                         const RayleighDamping& damping = {0.0, 1e-4})
+                                                         const RayleighDamping& damping = {0.0, 1e-4},
+                                                         double density = 1000.0)
 {
     const FemOptions options{.damping = damping};
-    const FemModel fem = make_fem_model(mesh, Linear({young, 0.3}), 1000.0, options);
+    const FemModel fem = make_fem_model(mesh, Linear({young, 0.3}), density, options);
     const MatX S = rank > 0 ? make_modal_rig(mesh, young, rank, options).S : MatX(3 * fem.vertex_count(), 0);
     PreparedModel model;
     model.name = "body";
@@ -28,11 +29,12 @@ inline std::shared_ptr<const FramedBodyModel> free_model(const TetMesh& mesh, do
 /// A box of that size, its middle at the origin.
 inline std::shared_ptr<const FramedBodyModel> free_box(const Vec3& size, const Eigen::Vector3i& cells,
                                                        double young, Index rank,
-                                                       const RayleighDamping& damping = {0.0, 1e-4})
+                                                       const RayleighDamping& damping = {0.0, 1e-4},
+                                                       double density = 1000.0)
 {
     TetMesh mesh = box_tets(cells, size);
     mesh.vertices.colwise() -= 0.5 * size;
-    return free_model(mesh, young, rank, damping);
+    return free_model(mesh, young, rank, damping, density);
 }
 
 inline std::unique_ptr<FramedBody> framed(const std::string& name,

@@ -98,7 +98,10 @@ public:
     Vec3 take(int, Eigen::Ref<const VecX>) override { return Vec3::Zero(); }
     void finish() override { t_ += step_; }
     PointMotion motion(const BodyPoint&) const override { return {Vec3::Zero(), Vec3::Zero()}; }
+    Vec3 predicted(const BodyPoint&) override { return Vec3::Zero(); }
+    BodyPoint attach(const Vec3&) override { return {}; }
     Box3 swept_bounds() const override { return {}; }
+    Index freedoms() const override { return 0; }
     Collides collides() const override { return Collides::Nowhere; }
     const SweptSurface* sweep() override { return nullptr; }
     ContactLaw law() const override { return {}; }

@@ -17,13 +17,14 @@ using BodyId = Id<struct BodyTag>;
 
 /// Which of a body's surfaces.
 enum class BodySurface {
-    Shown,    ///< Body::shown().surface
-    Collision ///< of Body::sweep()
+    Shown,     ///< Body::shown().surface
+    Collision, ///< of Body::sweep()
+    Anchors    ///< none: points that Body::attach made, by their number
 };
 
-/// A point fixed in the material of a body, on one of its surfaces.
+/// A point fixed in the material of a body, on one of its surfaces or attached to it.
 struct BodyPoint {
-    int triangle = 0;
+    int triangle = 0;                         ///< or number of an anchor, which has no weights
     Vec3 weights = Vec3::Constant(1.0 / 3.0); ///< barycentric, sum 1
     BodySurface surface = BodySurface::Shown;
 };
@@ -122,8 +123,15 @@ public:
 
     // where it is
     virtual PointMotion motion(const BodyPoint& point) const = 0;
+    /// Where the prediction brings the point. [m]
+    virtual Vec3 predicted(const BodyPoint& point) = 0;
+    /// A point of its material at a place in the world, where it is now: what joints hold. It may lie inside. Throws InputError
+    /// for bodies that no joint can hold.
+    virtual BodyPoint attach(const Vec3& place) = 0;
     /// Holds the surface from the start of the step to the prediction; outside of steps, the surface.
     virtual Box3 swept_bounds() const = 0;
+    /// In how many ways impulses can move it; 0: in none.
+    virtual Index freedoms() const = 0;
     virtual Collides collides() const = 0;
     /// The surface by which it collides, on its way from the start of the step to the prediction; nothing for a body that
     /// collides nowhere. Valid until the next call.

@@ -11,6 +11,7 @@ namespace lithe {
 /// the two. Both lie in a frame that moves.
 struct Obstacle {
     std::uint64_t key = 0; ///< the same for the same obstacle from step to step: friction remembers by it
+    int body = -1;         ///< its number among the bodies of the step
     const RigidShape* shape = nullptr;
     const MovingSurface* surface = nullptr;
     RigidPose pose_0, pose_1; ///< of its frame, at the start and at the end of the step

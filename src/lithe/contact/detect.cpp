@@ -334,7 +334,7 @@ void detect_contacts(const SweptSurface& a, const SweptSurface& b, std::uint64_t
         find_through(a_from_b, b_from_b, work.inside_a, work.through_a);
         if (!work.through_a.empty()) {
             find_through(b_from_b, a_from_b, work.inside_b, work.through_b);
-            part_crossing_edges(a_from_b, b_from_b, work);
+            part_crossing_edges(a_from_b, b_from_b, options, work);
         }
     }
     settle_directions(a.surface().thickness + b.surface().thickness, work);

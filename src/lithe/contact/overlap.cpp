@@ -16,6 +16,8 @@ constexpr double along_the_face =
 constexpr double parallel_sine = 1e-3;
 constexpr double at_the_end = 1e-6;
 constexpr double agreeing = 0.7; ///< cosine of directions that agree
+constexpr double shallow =
+    0.3; ///< of a way out: what is so much nearer to the surface has not come in that way
 
 /// Where a ray leaves a surface.
 struct Exit {
@@ -298,6 +300,13 @@ void leave_overlap(const FeatureView& a, const FeatureView& b, const std::vector
     }
 }
 
+/// Whether a point is inside, and about as deep as a way out of that length says.
+static bool is_deep_in(const FeatureView& surface, const Vec3& x, double way)
+{
+    const auto closest = closest_point(surface.swept, x);
+    return closest && closest->distance >= shallow * way && inside(surface.swept, x, *closest);
+}
+
 /// Takes away crossings that disagree with vertices that leave; without those, with the shallowest crossing.
 static void keep_agreeing(DetectWork& work)
 {
@@ -312,7 +321,8 @@ static void keep_agreeing(DetectWork& work)
     });
 }
 
-void part_crossing_edges(const FeatureView& a, const FeatureView& b, DetectWork& work)
+void part_crossing_edges(const FeatureView& a, const FeatureView& b, const DetectOptions& options,
+                         DetectWork& work)
 {
     const double thickness = a.surface().thickness + b.surface().thickness;
     work.crossings.clear();
@@ -332,7 +342,12 @@ void part_crossing_edges(const FeatureView& a, const FeatureView& b, DetectWork&
             SurfaceContact contact = edge_contact(a, i, b, j, at.s, at.t);
             contact.normal = n;
             contact.gap = n.dot(contact.a.point - contact.b.point) - thickness;
-            if (contact.gap < 0.0) work.crossings.push_back(contact);
+            if (contact.gap >= 0.0) continue;
+            // edges on far sides of bodies that just touch elsewhere pierce them too, but are not each other's business
+            const double way = -contact.gap - thickness;
+            if (way < options.margin ||
+                (is_deep_in(b, contact.a.point, way) && is_deep_in(a, contact.b.point, way)))
+                work.crossings.push_back(contact);
         }
     keep_agreeing(work);
     for (const SurfaceContact& crossing : work.crossings) work.found.push_back({.contact = crossing});

@@ -19,7 +19,8 @@ void leave_overlap(const FeatureView& a, const FeatureView& b, const std::vector
 /// Of edges of `a` and `b` that pierce the other surface (work.through_a, through_b): adds to work.found the contacts
 /// that take them apart, those that agree with a vertex in work.found that leaves; without one, those along the
 /// shortest way.
-void part_crossing_edges(const FeatureView& a, const FeatureView& b, DetectWork& work);
+void part_crossing_edges(const FeatureView& a, const FeatureView& b, const DetectOptions& options,
+                         DetectWork& work);
 
 /// The contact of two edges at fixed weights, in world positions of the start.
 SurfaceContact edge_contact(const FeatureView& a, int edge_a, const FeatureView& b, int edge_b, double s,

@@ -12,6 +12,9 @@ constexpr int least_per_cluster = 3;
 constexpr double gap_cost =
     0.5; ///< a contact that is so much farther off must lie twice as far out to be as good
 constexpr double least_spread = 0.05; ///< of the patch: nearer to one that is kept, a contact adds nothing
+/// Of the patch: differences below this decide nothing, or rounding would choose other contacts of a resting body in
+/// every step, and what their impulses were would be forgotten.
+constexpr double noise = 1e-3;
 
 /// Gives every contact the first cluster whose normal agrees with its own.
 void find_clusters(DetectWork& work)
@@ -38,14 +41,25 @@ public:
         work.spread.assign(work.order.size(), std::numeric_limits<double>::infinity());
     }
 
-    /// The deepest, the outermost in eight directions, then those that are farthest from all that are kept.
+    /// The outermost in eight directions, those that are farthest from all that are kept, and the deepest.
     void keep(const ReduceOptions& options, int most)
     {
-        take(0); // they are sorted
-        const double size = *std::ranges::max_element(work_.spread);
+        for (std::size_t k = 1; k < work_.order.size(); ++k)
+            if (at(k).gap < at(deepest_).gap) deepest_ = k;
+        keep_hull(options, most - 1);
+        if (!deepest_taken_) take(deepest_);
+    }
+
+private:
+    void keep_hull(const ReduceOptions& options, int most)
+    {
         Index axis = 0;
         n_.cwiseAbs().minCoeff(&axis);
         const Vec3 u = n_.cross(Vec3::Unit(axis)).normalized(), v = n_.cross(u);
+        double size = 0.0;
+        for (std::size_t k = 0; k < work_.order.size(); ++k)
+            size = std::max(size, across(at(k).point() - at(0).point()).norm());
+        tolerance_ = noise * size;
         for (const Vec3& direction :
              {u, Vec3(-u), v, Vec3(-v), Vec3(u + v), Vec3(-u - v), Vec3(u - v), Vec3(v - u)}) {
             const std::size_t outer = outermost(direction.normalized());
@@ -58,22 +72,20 @@ public:
             take(next);
         }
     }
-
-private:
     const SurfaceContact& at(std::size_t k) const
     {
         return work_.sorted[static_cast<std::size_t>(work_.order[k])];
     }
-    double gap_excess(std::size_t k) const { return gap_cost * (at(k).gap - at(0).gap); }
+    double gap_excess(std::size_t k) const { return gap_cost * (at(k).gap - at(deepest_).gap); }
+    Vec3 across(const Vec3& d) const { return d - n_.dot(d) * n_; }
 
     void take(std::size_t next)
     {
         kept_.push_back(at(next));
         ++taken_;
-        for (std::size_t k = 0; k < work_.order.size(); ++k) {
-            const Vec3 d = at(k).point() - at(next).point();
-            work_.spread[k] = std::min(work_.spread[k], (d - n_.dot(d) * n_).norm());
-        }
+        deepest_taken_ = deepest_taken_ || next == deepest_;
+        for (std::size_t k = 0; k < work_.order.size(); ++k)
+            work_.spread[k] = std::min(work_.spread[k], across(at(k).point() - at(next).point()).norm());
     }
     std::size_t outermost(const Vec3& direction) const
     {
@@ -83,18 +95,23 @@ private:
     {
         return best([&](std::size_t k) { return work_.spread[k] - gap_excess(k); });
     }
+    /// Of those that are about as good as the best, the first.
     template <class Score>
     std::size_t best(const Score& score) const
     {
+        double highest = score(0);
+        for (std::size_t k = 1; k < work_.order.size(); ++k) highest = std::max(highest, score(k));
         std::size_t found = 0;
-        for (std::size_t k = 1; k < work_.order.size(); ++k)
-            if (score(k) > score(found)) found = k;
+        while (score(found) < highest - tolerance_) ++found;
         return found;
     }
 
     DetectWork& work_;
     std::vector<SurfaceContact>& kept_;
     Vec3 n_;
+    double tolerance_ = 0.0; ///< [m]
+    std::size_t deepest_ = 0;
+    bool deepest_taken_ = false;
     int taken_ = 0;
 };
 
@@ -105,9 +122,7 @@ void reduce_contacts(const ReduceOptions& options, std::size_t first, DetectWork
 {
     if (contacts.size() <= first + 1 || options.most == 0) return;
     work.sorted.assign(contacts.begin() + static_cast<std::ptrdiff_t>(first), contacts.end());
-    std::ranges::sort(work.sorted, [](const SurfaceContact& a, const SurfaceContact& b) {
-        return a.gap != b.gap ? a.gap < b.gap : a.key < b.key;
-    });
+    std::ranges::sort(work.sorted, {}, &SurfaceContact::key);
     find_clusters(work);
     const int clusters = static_cast<int>(work.cluster_normals.size());
     const int share = (2 * options.most + clusters - 1) / clusters;

@@ -177,6 +177,10 @@ void FramedBody::finish()
 
 void FramedBody::look_up(const BodyPoint& point, Material& out) const
 {
+    if (point.surface == BodySurface::Anchors) {
+        out = anchors_[static_cast<std::size_t>(point.triangle)];
+        return;
+    }
     const bool collides = point.surface == BodySurface::Collision;
     const ReducedSurface& shown = model_->prepared->shown;
     const Triangles& triangles = collides ? model_->collision.triangles : shown.rest.triangles;
@@ -241,6 +245,26 @@ PointMotion FramedBody::motion(const BodyPoint& point) const
             state.v + state.frame.rotation * Vec3(motion_.Omega().cross(arm) + at.S * state.qdot)};
 }
 
+Vec3 FramedBody::predicted(const BodyPoint& point)
+{
+    look_up(point, at_);
+    return motion_.end().frame.apply(at_.X + at_.S * motion_.end().q);
+}
+
+BodyPoint FramedBody::attach(const Vec3& place)
+{
+    SweptSurface now(model_->collision);
+    place_surface(motion_.state().q, motion_.state().frame, now.start);
+    now.end = now.start;
+    now.update();
+    const ClosestPoint nearest = *closest_point(now, place);
+    Material anchor;
+    look_up({nearest.triangle, nearest.barycentric, BodySurface::Collision}, anchor);
+    anchor.X = motion_.arm_to(place) - anchor.S * motion_.state().q;
+    anchors_.push_back(std::move(anchor));
+    return {.triangle = static_cast<int>(anchors_.size()) - 1, .surface = BodySurface::Anchors};
+}
+
 RigidPose FramedBody::model_pose(const RigidPose& frame) const
 {
     return {frame.rotation, frame.apply(-model_->motion.tensors.centre)};
@@ -255,17 +279,19 @@ Box3 FramedBody::swept_bounds() const
     return box;
 }
 
+void FramedBody::place_surface(const VecX& q, const RigidPose& frame, Points& x)
+{
+    q_float_ = q.cast<float>();
+    moved_.noalias() = model_->collision_basis * q_float_;
+    const Eigen::Map<const Eigen::Matrix3Xf> u(moved_.data(), 3, x.cols());
+    x.noalias() = frame.rotation.toRotationMatrix() * (model_->collision.rest + u.cast<double>());
+    x.colwise() += frame.translation;
+}
+
 const SweptSurface* FramedBody::sweep()
 {
-    const auto place = [&](const VecX& q, const RigidPose& frame, Points& x) {
-        q_float_ = q.cast<float>();
-        moved_.noalias() = model_->collision_basis * q_float_;
-        const Eigen::Map<const Eigen::Matrix3Xf> u(moved_.data(), 3, x.cols());
-        x.noalias() = frame.rotation.toRotationMatrix() * (model_->collision.rest + u.cast<double>());
-        x.colwise() += frame.translation;
-    };
-    place(motion_.state().q, motion_.state().frame, swept_.start);
-    place(motion_.end().q, motion_.end().frame, swept_.end);
+    place_surface(motion_.state().q, motion_.state().frame, swept_.start);
+    place_surface(motion_.end().q, motion_.end().frame, swept_.end);
     swept_.update();
     return &swept_;
 }

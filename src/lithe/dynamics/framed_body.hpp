@@ -59,7 +59,11 @@ public:
     void finish() override;
 
     PointMotion motion(const BodyPoint& point) const override;
+    Vec3 predicted(const BodyPoint& point) override;
+    /// It deforms as the nearest point of the surface does.
+    BodyPoint attach(const Vec3& place) override;
     Box3 swept_bounds() const override;
+    Index freedoms() const override { return 6 + model_->motion.rank(); }
     Collides collides() const override { return Collides::Everywhere; }
     const SweptSurface* sweep() override;
     ContactLaw law() const override { return options_.law; }
@@ -87,6 +91,8 @@ private:
         Rows3 S;
     };
     void look_up(const BodyPoint& point, Material& out) const;
+    /// The vertices of the collision surface.
+    void place_surface(const VecX& q, const RigidPose& frame, Points& x);
     void set_load(const StepContext& step);
     void add_force(int vertex, const Vec3& f);
     void add_surface_load(const Load& load, double factor, LoadedFaces& faces);
@@ -101,6 +107,7 @@ private:
     Shown shown_;
     FramedMotion motion_;
     SweptSurface swept_;
+    std::vector<Material> anchors_;
     FramedLoad load_;
     std::vector<LoadedFaces> faces_; ///< of options_.loads
 

@@ -163,6 +163,10 @@ const ReducedSurface& ReducedBody::surface_of(const BodyPoint& point) const
 
 TransposedRows ReducedBody::basis_at(const BodyPoint& point) const
 {
+    if (point.surface == BodySurface::Anchors) {
+        const Index v = anchors_[static_cast<std::size_t>(point.triangle)].vertex;
+        return prepared().shown.basis.middleRows<3>(3 * v).cast<double>().transpose();
+    }
     const ReducedSurface& surface = surface_of(point);
     LITHE_ASSERT(point.triangle >= 0 && point.triangle < surface.rest.triangle_count());
     TransposedRows U_T = TransposedRows::Zero(prepared().rank(), 3);
@@ -225,15 +229,38 @@ void ReducedBody::finish()
     has_acceleration_ = true;
 }
 
-PointMotion ReducedBody::motion(const BodyPoint& point) const
+Vec3 ReducedBody::rest_of(const BodyPoint& point) const
 {
-    const TransposedRows U_T = basis_at(point);
+    if (point.surface == BodySurface::Anchors) return anchors_[static_cast<std::size_t>(point.triangle)].X;
     const TriangleMesh& surface = surface_of(point).rest;
     Vec3 X = Vec3::Zero();
     for (int corner = 0; corner < 3; ++corner)
         X += point.weights[corner] * surface.vertices.col(surface.triangles(corner, point.triangle));
-    return {options_.placement.apply(X + U_T.transpose() * state_.q),
+    return X;
+}
+
+PointMotion ReducedBody::motion(const BodyPoint& point) const
+{
+    const TransposedRows U_T = basis_at(point);
+    return {options_.placement.apply(rest_of(point) + U_T.transpose() * state_.q),
             options_.placement.rotation * Vec3(U_T.transpose() * state_.v)};
+}
+
+Vec3 ReducedBody::predicted(const BodyPoint& point)
+{
+    return options_.placement.apply(rest_of(point) + basis_at(point).transpose() * predicted_.q);
+}
+
+BodyPoint ReducedBody::attach(const Vec3& place)
+{
+    const Vec3 x = options_.placement.apply_inverse(place);
+    Points now;
+    reconstruct(prepared().shown, state_.q, now);
+    Index nearest = 0;
+    (now.colwise() - x).colwise().squaredNorm().minCoeff(&nearest);
+    const auto vertex = static_cast<int>(nearest);
+    anchors_.push_back({vertex, x - displacement(prepared().shown, vertex, state_.q)});
+    return {.triangle = static_cast<int>(anchors_.size()) - 1, .surface = BodySurface::Anchors};
 }
 
 Box3 ReducedBody::swept_bounds() const

@@ -50,7 +50,11 @@ public:
     void finish() override;
 
     PointMotion motion(const BodyPoint& point) const override;
+    Vec3 predicted(const BodyPoint& point) override;
+    /// It deforms as the nearest vertex of the surface does.
+    BodyPoint attach(const Vec3& place) override;
     Box3 swept_bounds() const override;
+    Index freedoms() const override { return prepared().rank(); }
     Collides collides() const override
     {
         return is_dynamic(options_.integrator) ? Collides::WithBodies : Collides::Nowhere;
@@ -86,6 +90,11 @@ private:
     SolveReport set_start_acceleration(const StepContext& step);
     SolveReport solve(double h);
     const ReducedSurface& surface_of(const BodyPoint& point) const;
+    struct Anchor {
+        int vertex; ///< of prepared().shown
+        Vec3 X;     ///< at rest, in the frame
+    };
+    Vec3 rest_of(const BodyPoint& point) const;
     /// U^T at the point, r x 3.
     Eigen::Matrix<double, Eigen::Dynamic, 3> basis_at(const BodyPoint& point) const;
     const PreparedModel& prepared() const { return *model_->prepared; }
@@ -106,9 +115,10 @@ private:
     StepRates rates_;                 ///< of the last prediction
     CollisionSurface collision_;      ///< prepared().touching(); made when it is first asked for
     SweptSurface swept_;
+    std::vector<Anchor> anchors_;
     std::vector<Touch> touches_; ///< of the impulses at hand
     ResponseKind kind_ = ResponseKind::Implicit;
-    int mover_ = 0;              ///< its number in their problem
+    int mover_ = 0; ///< its number in their problem
 };
 
 } // namespace lithe

@@ -188,6 +188,7 @@ BodyReport FullBody::predict(const StepContext& step)
 FullBody::NodeWeights FullBody::node_weights(const BodyPoint& point) const
 {
     NodeWeights out;
+    if (point.surface == BodySurface::Anchors) return anchors_[static_cast<std::size_t>(point.triangle)];
     if (point.surface == BodySurface::Collision) {
         const auto tet =
             model_.shown.volume.tets.col(collision_tets_[static_cast<std::size_t>(point.triangle)]);
@@ -327,6 +328,25 @@ PointMotion FullBody::motion(const BodyPoint& point) const
 {
     const NodeWeights at = node_weights(point);
     return {sum(at, state_.x), sum(at, state_.v)};
+}
+
+Vec3 FullBody::predicted(const BodyPoint& point)
+{
+    return sum(node_weights(point), predicted_.x);
+}
+
+BodyPoint FullBody::attach(const Vec3& place)
+{
+    TetMesh now = model_.shown.volume;
+    now.vertices = state_.x;
+    const Embedding embedding = embed(Points(place), now);
+    NodeWeights anchor;
+    for (std::size_t a = 0; a < 4; ++a) {
+        anchor.nodes[a] = embedding.corners(static_cast<Index>(a), 0);
+        anchor.weights[a] = embedding.weights(static_cast<Index>(a), 0);
+    }
+    anchors_.push_back(anchor);
+    return {.triangle = static_cast<int>(anchors_.size()) - 1, .surface = BodySurface::Anchors};
 }
 
 Box3 FullBody::swept_bounds() const

@@ -58,7 +58,11 @@ public:
     void finish() override;
 
     PointMotion motion(const BodyPoint& point) const override;
+    Vec3 predicted(const BodyPoint& point) override;
+    /// In the tet that holds the place, or goes on to it.
+    BodyPoint attach(const Vec3& place) override;
     Box3 swept_bounds() const override;
+    Index freedoms() const override { return 3 * model_.fem.vertex_count(); }
     Collides collides() const override
     {
         return is_dynamic(model_.integrator) ? Collides::WithBodies : Collides::Nowhere;
@@ -109,6 +113,7 @@ private:
     CollisionSurface collision_; ///< the boundary of its tets; made when it is first asked for
     std::vector<int> collision_nodes_, collision_tets_; ///< of its vertices; behind its triangles
     SweptSurface swept_;
+    std::vector<NodeWeights> anchors_;
 
     // of the impulses at hand
     std::vector<NodeWeights> touched_;

@@ -7,6 +7,7 @@
 #include "lithe/core/hash.hpp"
 #include "lithe/prepare/prepare_body.hpp"
 #include "lithe/prepare/prepare_character.hpp"
+#include "lithe/prepare/source.hpp"
 
 namespace lithe {
 namespace {
@@ -109,6 +110,18 @@ PreparedScene prepare_scene(const Scene& scene, Progress& progress)
         out.world.add(std::move(solid));
     }
     for (auto& body : bodies) out.world.add(std::move(body));
+    for (const SceneJoint& joint : scene.joints)
+        at_place(joint.place, [&] {
+            (void)out.world.add_joint({.a = *out.world.find(joint.a),
+                                       .b = *out.world.find(joint.b),
+                                       .kind = joint.kind,
+                                       .place = joint.at,
+                                       .axis = joint.axis,
+                                       .size = joint.size,
+                                       .stiffness = joint.stiffness,
+                                       .damping = joint.damping,
+                                       .strength = joint.strength});
+        });
     out.inputs = mixed(out.inputs, scene.text_hash ^ out.world.state_hash());
     return out;
 }

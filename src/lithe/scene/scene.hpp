@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "lithe/body/joint.hpp"
 #include "lithe/core/error.hpp"
 #include "lithe/fem/loads.hpp"
 #include "lithe/fem/newton.hpp"
@@ -127,6 +128,8 @@ inline constexpr Choices<MassKind, 2> mass_kinds = {
     {{"consistent", MassKind::Consistent}, {"lumped", MassKind::Lumped}}};
 inline constexpr Choices<SkinningMethod, 2> skinning_methods = {
     {{"linear", SkinningMethod::Linear}, {"dual_quaternion", SkinningMethod::DualQuaternion}}};
+inline constexpr Choices<JointKind, 3> joint_kinds = {
+    {{"ball", JointKind::Ball}, {"hinge", JointKind::Hinge}, {"weld", JointKind::Weld}}};
 /// The name of a choice.
 template <class T, std::size_t n>
 constexpr std::string_view name_of(T value, const Choices<T, n>& choices)
@@ -214,6 +217,19 @@ struct SceneCharacter {
     Place place = {};
 };
 
+/// [[joint]]: holds two bodies, or a body and an obstacle, together.
+struct SceneJoint {
+    std::string a = {}, b = {}; ///< names
+    JointKind kind = JointKind::Ball;
+    Vec3 at = Vec3::Zero();                                     ///< [m]
+    Vec3 axis = Vec3::UnitX();                                  ///< of a hinge
+    double size = 0.1;                                          ///< distance of its points [m], > 0
+    double stiffness = std::numeric_limits<double>::infinity(); ///< [N/m], > 0
+    double damping = 0.0;                                       ///< [N s/m], >= 0
+    double strength = std::numeric_limits<double>::infinity();  ///< [N], > 0
+    Place place = {};
+};
+
 /// [training]: runs in full space that reduced bodies are made from, and what somebody else made.
 struct SceneTraining {
     int runs = 8;                                      ///< >= 0
@@ -236,6 +252,7 @@ struct Scene {
     NewtonOptions solver = {};
     std::vector<SceneBody> bodies;
     std::vector<SceneObstacle> obstacles;
+    std::vector<SceneJoint> joints = {};
     std::vector<SceneCharacter> characters = {};
     std::optional<SceneTraining> training = {};
 };

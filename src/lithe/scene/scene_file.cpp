@@ -418,6 +418,7 @@ private:
     std::vector<SceneBody> with_copies(SceneBody body, const std::vector<WrittenPose>& copies);
     SceneObstacle read_obstacle(TableReader t);
     SceneCharacter read_character(TableReader t);
+    void check_joint(const SceneJoint& joint, TableReader t) const;
     SceneSource read_source(TableReader& t) const;
     fs::path read_mesh(const TomlValue& value) const;
     std::string read_shape(const TomlValue& value) const;
@@ -701,6 +702,40 @@ SceneTraining SceneReader::read_training(TableReader t) const
     return training;
 }
 
+SceneJoint read_joint(TableReader t)
+{
+    SceneJoint joint{.place = t.place()};
+    t.read("a", joint.a, as::text());
+    t.read("b", joint.b, as::text());
+    t.read("kind", joint.kind, as::choice(joint_kinds));
+    t.read("at", joint.at, as::vector(quantity::length));
+    t.read("axis", joint.axis, as::vector(quantity::number));
+    t.read("size", joint.size, as::number(quantity::length, above(0.0)));
+    t.read("stiffness", joint.stiffness, as::number(quantity::stiffness, above(0.0)));
+    t.read("damping", joint.damping, as::number(quantity::viscosity, at_least(0.0)));
+    t.read("strength", joint.strength, as::number(quantity::force, above(0.0)));
+    t.finish();
+    for (const char* key : {"a", "b", "at"}) t.require(key);
+    require_use(t, "axis", joint.kind == JointKind::Hinge, "a hinge");
+    require_use(t, "size", joint.kind != JointKind::Ball, "a hinge or a weld");
+    require_use(t, "damping", t.has("stiffness"), "stiffness");
+    if (joint.axis.isZero()) t.fail_at("axis", "axis has no direction");
+    return joint;
+}
+
+/// Joints hold what the scene has.
+void SceneReader::check_joint(const SceneJoint& joint, TableReader t) const
+{
+    for (const auto& [key, name] : {std::pair("a", joint.a), std::pair("b", joint.b)})
+        if (!names_.contains(name)) {
+            std::vector<std::string> known;
+            for (const auto& entry : names_) known.push_back(entry.first);
+            t.fail_at(key, fmt::format("there is no body or obstacle named '{}'{}", name,
+                                       did_you_mean(name, known)));
+        }
+    if (joint.a == joint.b) t.fail_at("b", "a body cannot be joined to itself");
+}
+
 Scene SceneReader::read()
 {
     Scene scene;
@@ -712,7 +747,8 @@ Scene SceneReader::read()
     t.read("solver", scene.solver, [](const TomlValue& v) { return read_solver(v.table()); });
     t.read("material", materials_, [](const TomlValue& v) { return read_materials(v.table()); });
     t.read("training", scene.training, [&](const TomlValue& v) { return read_training(v.table()); });
-    const auto bodies = t.find("body"), obstacles = t.find("obstacle"), characters = t.find("character");
+    const auto bodies = t.find("body"), obstacles = t.find("obstacle"), characters = t.find("character"),
+               joints = t.find("joint");
     t.finish();
     const auto count = [](const auto& tables) { return tables ? tables->table_count() : 0; };
     if (count(bodies) + count(characters) == 0)
@@ -736,6 +772,10 @@ Scene SceneReader::read()
     name_the_rest(scene.bodies, "body");
     name_the_rest(scene.obstacles, "obstacle");
     name_the_rest(scene.characters, "character");
+    for (std::size_t i = 0; i < count(joints); ++i) {
+        scene.joints.push_back(read_joint(joints->table(i)));
+        check_joint(scene.joints.back(), joints->table(i));
+    }
     return scene;
 }
 

@@ -24,6 +24,8 @@ constexpr Unit forces[] = {{"N"}, {"mN", 1, 1e3}, {"kN", 1e3}, {"MN", 1e6}};
 constexpr Unit pressures[] = {{"Pa"},       {"hPa", 100}, {"kPa", 1e3},    {"MPa", 1e6},
                               {"GPa", 1e9}, {"N/m^2"},    {"N/mm^2", 1e6}, {"bar", 1e5}};
 constexpr Unit densities[] = {{"kg/m^3"}, {"g/cm^3", 1e3}, {"kg/l", 1e3}, {"t/m^3", 1e3}};
+constexpr Unit stiffnesses[] = {{"N/m"}, {"kN/m", 1e3}, {"MN/m", 1e6}, {"N/mm", 1e3}, {"N/cm", 1e2}};
+constexpr Unit viscosities[] = {{"N s/m"}, {"kN s/m", 1e3}};
 constexpr Unit contact_stiffnesses[] = {{"Pa/m"}, {"kPa/m", 1e3}, {"MPa/m", 1e6}, {"GPa/m", 1e9}, {"N/m^3"}};
 
 std::string_view trimmed(std::string_view text)
@@ -47,6 +49,8 @@ const Quantity acceleration{"an acceleration", accelerations, "9.81 m/s^2"};
 const Quantity force{"a force", forces, "5 N"};
 const Quantity pressure{"a pressure", pressures, "50 kPa"};
 const Quantity density{"a density", densities, "1 g/cm^3"};
+const Quantity stiffness{"a stiffness", stiffnesses, "5 kN/m"};
+const Quantity viscosity{"a force per speed", viscosities, "10 N s/m"};
 const Quantity contact_stiffness{"a pressure per length", contact_stiffnesses, "10 MPa/m"};
 } // namespace quantity
 

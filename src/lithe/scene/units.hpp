@@ -23,7 +23,7 @@ struct Quantity {
 
 namespace quantity {
 extern const Quantity number, length, time, rate, angle, speed, angular_speed, acceleration, force, pressure,
-    density, contact_stiffness;
+    density, contact_stiffness, stiffness, viscosity;
 } // namespace quantity
 
 /// "50 kPa" in plain units of the quantity. InputError, without a place, for text that is not a number with a unit

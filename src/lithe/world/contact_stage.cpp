@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "lithe/core/parallel.hpp"
+
 namespace lithe {
 namespace {
 
@@ -38,46 +40,33 @@ void ContactStage::find_margin()
     detect_.self_distance = 4.0 * detect_.margin;
 }
 
-void ContactStage::find(std::span<Body* const> bodies, std::span<const Obstacle> obstacles, double h)
+void ContactStage::find(std::span<Body* const> bodies, std::span<const Obstacle> obstacles,
+                        const JointStage& joints, double h)
 {
     bodies_ = bodies;
     obstacles_ = obstacles;
     h_ = h;
     contacts_.clear();
-    surfaces_.assign(bodies.size(), nullptr);
     boxes_.assign(bodies.size(), Box3());
     for (std::size_t i = 0; i < bodies.size(); ++i)
         if (collides(*bodies[i])) boxes_[i] = bodies[i]->swept_bounds();
     find_margin();
     for (Box3& box : boxes_)
         if (!box.isEmpty()) box = widened(box, detect_.margin);
-    find_body_pairs();
-    find_obstacle_pairs();
+    pairs_.clear();
+    find_body_pairs(joints);
+    find_obstacle_pairs(joints);
+    find_swept_bodies();
+    sweep_bodies();
+    remember_ends();
+    detect_pairs();
 }
 
-SweptSurface& ContactStage::swept(int body)
-{
-    const SweptSurface*& surface = surfaces_[static_cast<std::size_t>(body)];
-    if (!surface) surface = bodies_[static_cast<std::size_t>(body)]->sweep();
-    return const_cast<SweptSurface&>(*surface);
-}
-
-void ContactStage::add_found(int a, int b, std::size_t obstacle, const std::vector<SurfaceContact>& found)
-{
-    for (const SurfaceContact& contact : found)
-        contacts_.push_back({.a = a, .b = b, .obstacle = obstacle, .at = contact});
-}
-
-void ContactStage::find_body_pairs()
+void ContactStage::find_body_pairs(const JointStage& joints)
 {
     broad_phase_.update(boxes_);
-    broad_phase_.find_pairs([](int, int) { return true; }, pairs_);
-    for (const auto& [a, b] : pairs_) {
-        found_.clear();
-        const std::uint64_t pair = pair_key(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b));
-        detect_contacts(swept(a), swept(b), pair, detect_, work_, found_);
-        add_found(a, b, 0, found_);
-    }
+    broad_phase_.find_pairs([&](int a, int b) { return !joints.hold_together(a, b); }, body_pairs_);
+    for (const auto& [a, b] : body_pairs_) pairs_.push_back({.a = a, .b = b});
 }
 
 /// Boxes, balls and what deforms are met as surfaces, so that nothing slips through between the vertices of a body.
@@ -96,24 +85,83 @@ ContactStage::ObstacleSurface* ContactStage::surface_of(const Obstacle& obstacle
     return at->second.get();
 }
 
-void ContactStage::find_obstacle_pairs()
+void ContactStage::find_obstacle_pairs(const JointStage& joints)
 {
     for (std::size_t k = 0; k < obstacles_.size(); ++k) {
         const Obstacle& obstacle = obstacles_[k];
         ObstacleSurface* surface = nullptr;
         for (std::size_t i = 0; i < bodies_.size(); ++i) {
             if (bodies_[i]->collides() != Collides::Everywhere || !may_meet(obstacle, boxes_[i])) continue;
+            if (joints.hold_together(static_cast<int>(i), obstacle.body)) continue;
             if (!surface && (surface = surface_of(obstacle))) place(obstacle, surface->swept);
-            found_.clear();
-            const std::uint64_t pair = pair_key(i, ~obstacle.key);
-            const auto a = static_cast<int>(i);
-            if (surface)
-                detect_contacts(swept(a), surface->swept, pair, detect_, work_, found_);
-            else
-                detect_contacts(swept(a), obstacle, pair, detect_, work_, found_);
-            add_found(a, -1, k, found_);
+            pairs_.push_back(
+                {.a = static_cast<int>(i), .obstacle = k, .surface = surface ? &surface->swept : nullptr});
         }
     }
+}
+
+void ContactStage::find_swept_bodies()
+{
+    swept_bodies_.clear();
+    for (const Pair& pair : pairs_) {
+        swept_bodies_.push_back(pair.a);
+        if (pair.b >= 0) swept_bodies_.push_back(pair.b);
+    }
+    std::ranges::sort(swept_bodies_);
+    swept_bodies_.erase(std::ranges::unique(swept_bodies_).begin(), swept_bodies_.end());
+    surfaces_.assign(bodies_.size(), nullptr);
+}
+
+void ContactStage::sweep_bodies()
+{
+    parallel_for(static_cast<std::ptrdiff_t>(swept_bodies_.size()), 1, [&](std::ptrdiff_t k) {
+        const auto i = static_cast<std::size_t>(swept_bodies_[static_cast<std::size_t>(k)]);
+        surfaces_[i] = bodies_[i]->sweep();
+    });
+}
+
+void ContactStage::remember_ends()
+{
+    ends_.resize(std::max(ends_.size(), bodies_.size()));
+    for (const int i : swept_bodies_) ends_[static_cast<std::size_t>(i)] = swept(i).end;
+}
+
+/// A patch needs as many contacts as the bodies have ways to give way between them.
+DetectOptions ContactStage::options_for(int a, int b) const
+{
+    constexpr Index fewest = 12, most = 64;
+    const Index freedoms = std::max(bodies_[static_cast<std::size_t>(a)]->freedoms(),
+                                    b >= 0 ? bodies_[static_cast<std::size_t>(b)]->freedoms() : 0);
+    DetectOptions options = detect_;
+    options.reduce.most = static_cast<int>(std::clamp(freedoms + 6, fewest, most));
+    return options;
+}
+
+void ContactStage::detect_pair(const Pair& pair, PairWork& work) const
+{
+    const DetectOptions options = options_for(pair.a, pair.b);
+    const auto a = static_cast<std::uint64_t>(pair.a);
+    work.found.clear();
+    if (pair.b >= 0)
+        detect_contacts(swept(pair.a), swept(pair.b), pair_key(a, static_cast<std::uint64_t>(pair.b)),
+                        options, work.detect, work.found);
+    else if (const std::uint64_t key = pair_key(a, ~obstacles_[pair.obstacle].key); pair.surface)
+        detect_contacts(swept(pair.a), *pair.surface, key, options, work.detect, work.found);
+    else
+        detect_contacts(swept(pair.a), obstacles_[pair.obstacle], key, options, work.detect, work.found);
+}
+
+/// In parallel, each into its own buffers; collected in their order.
+void ContactStage::detect_pairs()
+{
+    if (pair_works_.size() < pairs_.size()) pair_works_.resize(pairs_.size());
+    parallel_for(static_cast<std::ptrdiff_t>(pairs_.size()), 1, [&](std::ptrdiff_t k) {
+        detect_pair(pairs_[static_cast<std::size_t>(k)], pair_works_[static_cast<std::size_t>(k)]);
+    });
+    for (std::size_t k = 0; k < pairs_.size(); ++k)
+        for (const SurfaceContact& contact : pair_works_[k].found)
+            contacts_.push_back(
+                {.a = pairs_[k].a, .b = pairs_[k].b, .obstacle = pairs_[k].obstacle, .at = contact});
 }
 
 // ---- what it remembers
@@ -121,9 +169,9 @@ void ContactStage::find_obstacle_pairs()
 void ContactStage::save(StateWriter& out) const
 {
     out.write(static_cast<std::int64_t>(last_.size()));
-    for (const auto& [key, impulse] : last_) {
-        out.write(std::bit_cast<std::int64_t>(key));
-        for (const double value : impulse) out.write(value);
+    for (const LastImpulse& last : last_) {
+        out.write(std::bit_cast<std::int64_t>(last.key));
+        for (const double value : last.impulse) out.write(value);
     }
 }
 
@@ -131,15 +179,40 @@ void ContactStage::restore(StateReader& in)
 {
     last_.clear();
     for (std::int64_t left = in.read_integer(); left > 0; --left) {
-        Vec3& impulse = last_[std::bit_cast<std::uint64_t>(in.read_integer())];
-        for (double& value : impulse) value = in.read_number();
+        LastImpulse& last = last_.emplace_back(std::bit_cast<std::uint64_t>(in.read_integer()));
+        for (double& value : last.impulse) value = in.read_number();
     }
+    std::ranges::sort(last_, {}, &LastImpulse::key);
+}
+
+Vec3 ContactStage::last_impulse(std::uint64_t key) const
+{
+    const auto at = std::ranges::lower_bound(last_, key, {}, &LastImpulse::key);
+    return at != last_.end() && at->key == key ? at->impulse : Vec3(Vec3::Zero());
+}
+
+/// On top of those of earlier rounds of the step.
+void ContactStage::remember_impulses()
+{
+    for (const int k : kept_) {
+        const BodyContact& contact = contacts_[static_cast<std::size_t>(k)];
+        if (!contact.impulse.isZero(0.0)) last_.push_back({contact.at.key, contact.impulse});
+    }
+    std::ranges::sort(last_, {}, &LastImpulse::key);
+    std::size_t end = 0;
+    for (const LastImpulse& last : last_) {
+        if (end > 0 && last_[end - 1].key == last.key)
+            last_[end - 1].impulse += last.impulse;
+        else
+            last_[end++] = last;
+    }
+    last_.resize(end);
 }
 
 // ---- impulses
 
 /// Bodies are told all points at once, before the first constraint.
-void ContactStage::gather_touches(const auto& keep)
+void ContactStage::gather_touches(const auto& keep, JointStage& joints)
 {
     touches_.resize(bodies_.size());
     for (std::vector<Touch>& of_body : touches_) of_body.clear();
@@ -159,6 +232,7 @@ void ContactStage::gather_touches(const auto& keep)
         side_a_.push_back(add(contact.a, contact.at.a, place));
         side_b_.push_back(contact.b >= 0 ? add(contact.b, contact.at.b, place) : -1);
     }
+    joints.add_touches(touches_);
 }
 
 Vec3 ContactStage::obstacle_velocity(const BodyContact& contact) const
@@ -186,7 +260,7 @@ ContactLaw ContactStage::law_of(const BodyContact& contact) const
 }
 
 /// constraint(contact, relative velocity) makes what the problem gets for a kept contact.
-void ContactStage::fill_problem(ResponseKind kind, const auto& constraint)
+void ContactStage::fill_problem(ResponseKind kind, const auto& constraint, JointStage& joints)
 {
     problem_.clear();
     movers_.assign(bodies_.size(), {0, 0});
@@ -207,6 +281,7 @@ void ContactStage::fill_problem(ResponseKind kind, const auto& constraint)
             u -= obstacle_velocity(contact);
         problem_.contacts[static_cast<std::size_t>(c)] = constraint(contact, u);
     }
+    joints.add_constraints(kind, problem_);
     solver_.prepare(problem_);
 }
 
@@ -231,7 +306,7 @@ double ContactStage::impact_speed(const BodyContact& contact) const
     return -contact.at.normal.dot(velocity(contact.a, contact.at.a) - b);
 }
 
-bool ContactStage::bounce()
+bool ContactStage::bounce(JointStage& joints)
 {
     const auto bounces = [&](const BodyContact& contact) {
         return contact.at.time < 1.0 && law_of(contact).restitution > 0.0;
@@ -240,15 +315,18 @@ bool ContactStage::bounce()
             return bounces(contact) && impact_speed(contact) > options_.bounce_speed;
         }))
         return false;
-    gather_touches(bounces);
-    fill_problem(ResponseKind::Bare, [&](const BodyContact& contact, const Vec3& u) {
-        const ContactLaw law = law_of(contact);
-        const bool fast = u.dot(contact.at.normal) < -options_.bounce_speed;
-        return ImpulseContact{.normal = contact.at.normal,
-                              .velocity = u,
-                              .friction = law.friction,
-                              .restitution = fast ? law.restitution : 0.0};
-    });
+    gather_touches(bounces, joints);
+    fill_problem(
+        ResponseKind::Bare,
+        [&](const BodyContact& contact, const Vec3& u) {
+            const ContactLaw law = law_of(contact);
+            const bool fast = u.dot(contact.at.normal) < -options_.bounce_speed;
+            return ImpulseContact{.normal = contact.at.normal,
+                                  .velocity = u,
+                                  .friction = law.friction,
+                                  .restitution = fast ? law.restitution : 0.0};
+        },
+        joints);
     (void)solver_.solve(problem_, options_.impulses);
     solver_.bounce(problem_);
     (void)hand_out();
@@ -256,7 +334,7 @@ bool ContactStage::bounce()
 }
 
 /// What side a goes relative to side b, from the start to the predictions as they are now.
-Vec3 ContactStage::way(const BodyContact& contact)
+Vec3 ContactStage::way(const BodyContact& contact) const
 {
     const auto of_surface = [](const SweptSurface& surface, const ContactSide& side) {
         Vec3 out = Vec3::Zero();
@@ -271,66 +349,84 @@ Vec3 ContactStage::way(const BodyContact& contact)
 }
 
 /// Whether something ends up inside of something else all the same.
-bool ContactStage::some_pass()
+bool ContactStage::some_pass() const
 {
-    std::ranges::fill(surfaces_, nullptr); // the predictions have changed
     return std::ranges::any_of(contacts_, [&](const BodyContact& contact) {
         return std::max(contact.at.gap, 0.0) + way(contact).dot(contact.at.normal) < -0.5 * detect_.margin;
     });
 }
 
-/// With velocities as the constraints' first guess of the ways, or the ways as they are.
-ImpulseReport ContactStage::solve_once(bool along_ways)
+/// Whether the impulses turn a body so far from the way on which contacts were looked for that others may wait on its
+/// new one.
+bool ContactStage::some_are_deflected() const
 {
-    gather_touches([](const BodyContact&) { return true; });
-    if (kept_.empty()) return {};
-    fill_problem(ResponseKind::Implicit, [&](const BodyContact& contact, const Vec3& u) {
-        const auto before = last_.find(contact.at.key);
-        const Vec3& n = contact.at.normal;
-        const double arc = along_ways ? way(contact).dot(n) / h_ - u.dot(n) : 0.0;
-        return ImpulseContact{.normal = n,
-                              .velocity = u,
-                              .gap_rate = std::max(contact.at.gap, 0.0) / h_ + arc,
-                              .friction = law_of(contact).friction,
-                              .impulse =
-                                  before != last_.end() && !along_ways ? before->second : Vec3(Vec3::Zero())};
+    const double far = 2.0 * detect_.margin;
+    return std::ranges::any_of(swept_bodies_, [&](int i) {
+        const Points& end = ends_[static_cast<std::size_t>(i)];
+        return (swept(i).end - end).colwise().squaredNorm().maxCoeff() > far * far;
     });
+}
+
+/// With velocities as the constraints' first guess of the ways, or the ways as they are.
+ImpulseReport ContactStage::solve_once(bool along_ways, JointStage& joints)
+{
+    gather_touches([](const BodyContact&) { return true; }, joints);
+    if (kept_.empty() && joints.empty()) return {};
+    fill_problem(
+        ResponseKind::Implicit,
+        [&](const BodyContact& contact, const Vec3& u) {
+            const Vec3& n = contact.at.normal;
+            const double arc = along_ways ? way(contact).dot(n) / h_ - u.dot(n) : 0.0;
+            return ImpulseContact{.normal = n,
+                                  .velocity = u,
+                                  .gap_rate = std::max(contact.at.gap, 0.0) / h_ + arc,
+                                  .friction = law_of(contact).friction,
+                                  .impulse = along_ways ? Vec3(Vec3::Zero()) : last_impulse(contact.at.key)};
+        },
+        joints);
     const ImpulseReport report = solver_.solve(problem_, options_.impulses);
     if (!along_ways) last_.clear();
     for (std::size_t k = 0; k < kept_.size(); ++k) {
         BodyContact& contact = contacts_[static_cast<std::size_t>(kept_[k])];
         contact.impulse = problem_.contacts[k].impulse;
-        if (contact.impulse != Vec3::Zero())
-            last_.try_emplace(contact.at.key, Vec3::Zero()).first->second += contact.impulse;
     }
+    remember_impulses();
     (void)hand_out();
     return report;
 }
 
-ImpulseReport ContactStage::solve()
+ImpulseReport ContactStage::solve(JointStage& joints)
 {
     if (contacts_.empty()) last_.clear();
-    ImpulseReport report = solve_once(false);
-    for (int round = 1; round < options_.rounds && some_pass(); ++round) {
-        find(bodies_, obstacles_, h_);
-        report = solve_once(true);
+    ImpulseReport report = solve_once(false, joints);
+    joints.break_weak(problem_);
+    for (int round = 1; round < options_.rounds; ++round) {
+        sweep_bodies(); // the predictions have changed
+        if (!some_pass() && !some_are_deflected()) break;
+        find(bodies_, obstacles_, joints, h_);
+        report = solve_once(true, joints);
     }
     return report;
 }
 
-Parting ContactStage::part()
+Parting ContactStage::part(JointStage& joints)
 {
     Parting out;
     const double slack = 0.1 * detect_.margin; // touching is no overlap
-    gather_touches([&](const BodyContact& contact) {
-        out.deepest = std::max(out.deepest, -contact.at.gap);
-        return contact.at.gap < -slack;
-    });
+    gather_touches(
+        [&](const BodyContact& contact) {
+            out.deepest = std::max(out.deepest, -contact.at.gap);
+            return contact.at.gap < -slack;
+        },
+        joints);
     if (kept_.empty()) return out;
-    fill_problem(ResponseKind::Places, [&](const BodyContact& contact, const Vec3&) {
-        return ImpulseContact{.normal = contact.at.normal,
-                              .gap_rate = options_.recovery * (contact.at.gap + slack)};
-    });
+    fill_problem(
+        ResponseKind::Places,
+        [&](const BodyContact& contact, const Vec3&) {
+            return ImpulseContact{.normal = contact.at.normal,
+                                  .gap_rate = options_.recovery * (contact.at.gap + slack)};
+        },
+        joints);
     (void)solver_.solve(problem_, options_.impulses);
     out.angular_momentum = hand_out();
     return out;

@@ -6,6 +6,7 @@
 #include "lithe/contact/broad_phase.hpp"
 #include "lithe/contact/detect.hpp"
 #include "lithe/contact/impulse_solver.hpp"
+#include "lithe/world/joint_stage.hpp"
 
 namespace lithe {
 
@@ -39,14 +40,15 @@ class ContactStage {
 public:
     explicit ContactStage(const ContactStageOptions& options = {}) : options_(options) {}
 
-    /// On the way from the start of the step to the predictions.
-    void find(std::span<Body* const> bodies, std::span<const Obstacle> obstacles, double h);
+    /// On the way from the start of the step to the predictions. Bodies that a joint holds together pass through each other.
+    void find(std::span<Body* const> bodies, std::span<const Obstacle> obstacles, const JointStage& joints,
+              double h);
     /// Changes the velocities of impacts with restitution. True when there were any: then predictions and contacts are old.
-    [[nodiscard]] bool bounce();
+    [[nodiscard]] bool bounce(JointStage& joints);
     /// Changes the predictions so that nothing passes through anything.
-    ImpulseReport solve();
+    ImpulseReport solve(JointStage& joints);
     /// After the step: moves what overlapped apart, a little, without any velocity.
-    Parting part();
+    Parting part(JointStage& joints);
 
     std::span<const BodyContact> contacts() const { return contacts_; }
     const ContactStageOptions& options() const { return options_; }
@@ -56,27 +58,50 @@ public:
     void restore(StateReader& in);
 
 private:
+    /// What may touch in this step: two bodies, or a body and an obstacle.
+    struct Pair {
+        int a;
+        int b = -1;
+        std::size_t obstacle = 0;
+        const SweptSurface* surface = nullptr; ///< of the obstacle; null: felt by distance
+    };
+    struct PairWork {
+        DetectWork detect;
+        std::vector<SurfaceContact> found;
+    };
+    struct LastImpulse {
+        std::uint64_t key;
+        Vec3 impulse = Vec3::Zero();
+    };
     /// An obstacle as a surface, kept from step to step.
     struct ObstacleSurface {
         CollisionSurface surface;
         SweptSurface swept;
     };
     void find_margin();
-    void find_body_pairs();
-    void find_obstacle_pairs();
-    void add_found(int a, int b, std::size_t obstacle, const std::vector<SurfaceContact>& found);
+    void find_body_pairs(const JointStage& joints);
+    void find_obstacle_pairs(const JointStage& joints);
+    void find_swept_bodies();
+    void sweep_bodies();
+    void remember_ends();
+    void detect_pairs();
+    void detect_pair(const Pair& pair, PairWork& work) const;
     ObstacleSurface* surface_of(const Obstacle& obstacle);
-    SweptSurface& swept(int body);
+    const SweptSurface& swept(int body) const { return *surfaces_[static_cast<std::size_t>(body)]; }
+    DetectOptions options_for(int a, int b) const; ///< b below 0: an obstacle
+    Vec3 last_impulse(std::uint64_t key) const;
+    void remember_impulses();
 
-    void gather_touches(const auto& keep);
-    void fill_problem(ResponseKind kind, const auto& constraint);
+    void gather_touches(const auto& keep, JointStage& joints);
+    void fill_problem(ResponseKind kind, const auto& constraint, JointStage& joints);
     Vec3 obstacle_velocity(const BodyContact& contact) const;
     double impact_speed(const BodyContact& contact) const;
     ContactLaw law_of(const BodyContact& contact) const;
     Vec3 hand_out();
-    ImpulseReport solve_once(bool along_ways);
-    bool some_pass();
-    Vec3 way(const BodyContact& contact);
+    ImpulseReport solve_once(bool along_ways, JointStage& joints);
+    bool some_pass() const;
+    bool some_are_deflected() const;
+    Vec3 way(const BodyContact& contact) const;
 
     ContactStageOptions options_;
     std::span<Body* const> bodies_;
@@ -86,12 +111,14 @@ private:
 
     BroadPhase broad_phase_;
     std::vector<Box3> boxes_;
-    std::vector<std::pair<int, int>> pairs_;
-    std::vector<const SweptSurface*> surfaces_; ///< of the bodies that may touch something; null for others
+    std::vector<std::pair<int, int>> body_pairs_;
+    std::vector<Pair> pairs_;
+    std::vector<PairWork> pair_works_;
+    std::vector<int> swept_bodies_;             ///< those that may touch something
+    std::vector<const SweptSurface*> surfaces_; ///< of those; null for others
+    std::vector<Points> ends_;                  ///< of their surfaces, when contacts were looked for
     std::map<std::uint64_t, std::unique_ptr<ObstacleSurface>>
         obstacle_surfaces_; ///< by the key; null: felt by distance
-    DetectWork work_;
-    std::vector<SurfaceContact> found_;
     std::vector<BodyContact> contacts_;
 
     ImpulseProblem problem_;
@@ -100,7 +127,7 @@ private:
     std::vector<std::vector<Touch>> touches_; ///< of each body
     std::vector<int> side_a_, side_b_;        ///< touches of the kept contacts
     std::vector<std::pair<int, int>> movers_; ///< of each body: from, until
-    std::map<std::uint64_t, Vec3> last_;      ///< impulses of the last step by their keys, to start from
+    std::vector<LastImpulse> last_;           ///< of the last step, by rising keys: to start from
 };
 
 } // namespace lithe

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "lithe/core/error.hpp"
 
 namespace lithe {
@@ -93,6 +95,16 @@ PointMotion KinematicCharacter::motion(const BodyPoint& point) const
 {
     const Vec3 now = place(point, surface_at(t_));
     return {now, (now - place(point, surface_at(t_ - h_))) / h_};
+}
+
+Vec3 KinematicCharacter::predicted(const BodyPoint& point)
+{
+    return place(point, surface_at(t_predicted_));
+}
+
+BodyPoint KinematicCharacter::attach(const Vec3&)
+{
+    throw InputError(fmt::format("'{}' plays a clip; joints hold bodies and obstacles only", model_.name));
 }
 
 Box3 KinematicCharacter::swept_bounds() const

@@ -41,7 +41,10 @@ public:
     void finish() override { t_ = t_predicted_; }
 
     PointMotion motion(const BodyPoint& point) const override;
+    Vec3 predicted(const BodyPoint& point) override;
+    BodyPoint attach(const Vec3& place) override;
     Box3 swept_bounds() const override;
+    Index freedoms() const override { return 0; }
     Collides collides() const override { return Collides::Nowhere; }
     const SweptSurface* sweep() override { return nullptr; }
     ContactLaw law() const override { return {.friction = model_.friction}; }

@@ -23,6 +23,8 @@ BodyReport ObstacleBody::predict(const StepContext& step)
 
 Vec3 ObstacleBody::place(const BodyPoint& point, double t) const
 {
+    if (point.surface == BodySurface::Anchors)
+        return model_.path.at(t).apply(anchors_[static_cast<std::size_t>(point.triangle)]);
     const TriangleMesh& surface = model_.shown.surface;
     LITHE_ASSERT(point.triangle >= 0 && point.triangle < surface.triangle_count());
     Vec3 X = Vec3::Zero();
@@ -35,6 +37,17 @@ PointMotion ObstacleBody::motion(const BodyPoint& point) const
 {
     const Vec3 now = place(point, t_);
     return {now, (now - place(point, t_ - h_)) / h_};
+}
+
+Vec3 ObstacleBody::predicted(const BodyPoint& point)
+{
+    return place(point, t_predicted_);
+}
+
+BodyPoint ObstacleBody::attach(const Vec3& place)
+{
+    anchors_.push_back(model_.path.at(t_).apply_inverse(place));
+    return {.triangle = static_cast<int>(anchors_.size()) - 1, .surface = BodySurface::Anchors};
 }
 
 Box3 ObstacleBody::swept_bounds() const

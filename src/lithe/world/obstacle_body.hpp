@@ -25,7 +25,10 @@ public:
     void finish() override { t_ = t_predicted_; }
 
     PointMotion motion(const BodyPoint& point) const override;
+    Vec3 predicted(const BodyPoint& point) override;
+    BodyPoint attach(const Vec3& place) override;
     Box3 swept_bounds() const override;
+    Index freedoms() const override { return 0; }
     Collides collides() const override { return Collides::Nowhere; }
     const SweptSurface* sweep() override { return nullptr; }
     ContactLaw law() const override { return {.friction = model_.friction}; }
@@ -44,6 +47,7 @@ private:
     Vec3 place(const BodyPoint& point, double t) const;
     ObstacleModel model_;
     double t_ = 0.0, t_predicted_ = 0.0; ///< [s]
+    std::vector<Vec3> anchors_;          ///< in the frame [m]
     double h_ = 1.0;                     ///< of the last step, over which velocities are measured [s]
 };
 

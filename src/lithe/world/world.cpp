@@ -26,6 +26,7 @@ void World::remove(BodyId id)
 {
     if (!bodies_.contains(id)) throw InputError("the body to remove is not in the world (any more)");
     std::erase_if(pushes_, [&](const Push& push) { return push.body == id; });
+    joints_.remove_body(id);
     bodies_.erase(id);
 }
 
@@ -55,6 +56,19 @@ std::optional<BodyId> World::find(std::string_view name) const
     return found;
 }
 
+JointId World::add_joint(const JointModel& joint)
+{
+    for (const BodyId id : {joint.a, joint.b})
+        if (!bodies_.contains(id)) throw InputError("a joint holds a body that is not in the world");
+    return joints_.add(joint, [&](BodyId id) -> Body& { return *bodies_[id]; });
+}
+
+void World::remove_joint(JointId id)
+{
+    if (!joints_.contains(id)) throw InputError("the joint to remove is not in the world (any more)");
+    joints_.remove(id);
+}
+
 void World::push(const Endpoint& endpoint, const Vec3& impulse)
 {
     if (!impulse.allFinite()) throw InputError("an impulse is not finite");
@@ -73,6 +87,7 @@ void World::read_obstacles(double h)
         order_.push_back(body.get());
         if (std::optional<Obstacle> obstacle = body->obstacle(t_, h)) {
             obstacle->key = (std::uint64_t{id.generation} << 32) | id.index;
+            obstacle->body = static_cast<int>(order_.size()) - 1;
             obstacles_.push_back(*obstacle);
         }
     });
@@ -118,11 +133,15 @@ void World::push_bodies()
 
 void World::detect(double h)
 {
-    contact_.find(order_, obstacles_, h);
-    if (!contact_.bounce()) return;
+    const auto number_of = [&](BodyId id) {
+        return static_cast<int>(std::ranges::find(order_, bodies_[id].get()) - order_.begin());
+    };
+    joints_.begin(order_, number_of, h);
+    contact_.find(order_, obstacles_, joints_, h);
+    if (!contact_.bounce(joints_)) return;
     (void)predict(h);
     push_bodies();
-    contact_.find(order_, obstacles_, h);
+    contact_.find(order_, obstacles_, joints_, h);
 }
 
 StepReport World::step(double h)
@@ -145,12 +164,14 @@ StepReport World::step(double h)
     }
     {
         const auto scope = times_.measure("couple");
-        report.sweeps = contact_.solve().sweeps;
+        report.sweeps = contact_.solve(joints_).sweeps;
+        report.joint_gap = joints_.meet();
         report.contacts += static_cast<int>(contact_.contacts().size());
     }
     const auto scope = times_.measure("finish");
     for (Body* body : order_) body->finish();
-    const Parting parting = contact_.part();
+    const Parting parting = contact_.part(joints_);
+    joints_.settle();
     report.penetration = std::max(report.penetration, parting.deepest);
     report.parting_angular_momentum = parting.angular_momentum;
     pushes_.clear();
@@ -184,6 +205,7 @@ void World::save(StateWriter& out) const
         body->save(out);
     });
     contact_.save(out);
+    joints_.save(out);
 }
 
 void World::read_state(StateReader& in)
@@ -201,6 +223,7 @@ void World::read_state(StateReader& in)
         body->restore(in);
     });
     contact_.restore(in);
+    joints_.restore(in);
     t_ = t;
 }
 

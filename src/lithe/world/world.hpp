@@ -4,6 +4,7 @@
 #include "lithe/body/body.hpp"
 #include "lithe/core/timer.hpp"
 #include "lithe/world/contact_stage.hpp"
+#include "lithe/world/joint_stage.hpp"
 
 namespace lithe {
 
@@ -22,6 +23,7 @@ struct [[nodiscard]] StepReport {
     int contacts = 0;         ///< of all bodies
     double penetration = 0.0; ///< the deepest [m]
     int sweeps = 0;           ///< of the impulses between bodies
+    double joint_gap = 0.0;   ///< the largest that was left between points of joints [m]
     /// What moving overlapping bodies apart, without velocities, has added to the angular momentum. [kg m^2/s]
     Vec3 parting_angular_momentum = Vec3::Zero();
 };
@@ -50,6 +52,11 @@ public:
     std::vector<BodyId> bodies() const; ///< in the order of their slots
     /// The body of that name, if there is one.
     std::optional<BodyId> find(std::string_view name) const;
+
+    /// Holds two bodies together. Throws InputError for bodies that are not here or cannot be held.
+    JointId add_joint(const JointModel& joint);
+    void remove_joint(JointId id);
+    bool contains(JointId id) const { return joints_.contains(id); } ///< false once it has broken
 
     /// An impulse [N s] that acts in the next step, shared by the parts of the endpoint by their weights.
     void push(const Endpoint& endpoint, const Vec3& impulse);
@@ -93,6 +100,7 @@ private:
     std::vector<Body*> order_;        ///< of the step at hand
     std::vector<BodyReport> reports_;
     ContactStage contact_;
+    JointStage joints_;
     ImpulseProblem push_problem_;
     StageTimes times_;
 };
