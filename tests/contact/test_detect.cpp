@@ -605,6 +605,7 @@ struct Heap {
     std::vector<const SweptSurface*> surfaces;
     std::vector<std::uint64_t> ids;
     std::vector<std::pair<int, int>> pairs;
+    std::vector<SurfacePair> surface_pairs; ///< the same
 
     Heap()
     {
@@ -625,6 +626,11 @@ struct Heap {
                 if (surfaces[i]->swept_box().intersects(surfaces[j]->swept_box()))
                     pairs.emplace_back(static_cast<int>(j), static_cast<int>(i));
         }
+        for (const auto& [a, b] : pairs)
+            surface_pairs.push_back(
+                {.a = surfaces[static_cast<std::size_t>(a)],
+                 .b = surfaces[static_cast<std::size_t>(b)],
+                 .key = pair_key(ids[static_cast<std::size_t>(a)], ids[static_cast<std::size_t>(b)])});
     }
 };
 
@@ -647,7 +653,7 @@ TEST(Detect, ManyPairsAreTheSameForAnyNumberOfThreads)
         const ThreadLimit limit(threads);
         DetectManyWork work;
         ContactSet set;
-        detect_contacts(heap.surfaces, heap.ids, heap.pairs, {}, work, set);
+        detect_contacts(heap.surface_pairs, {}, work, set);
         ASSERT_EQ(set.start.size(), heap.pairs.size() + 1);
         if (threads == 1)
             first = set;
@@ -676,7 +682,7 @@ TEST(Detect, AllocatesNothingTheSecondTime)
     Heap heap;
     DetectManyWork work;
     ContactSet set;
-    detect_contacts(heap.surfaces, heap.ids, heap.pairs, {}, work, set);
+    detect_contacts(heap.surface_pairs, {}, work, set);
     const MallocCounter mallocs;
     for (auto& thing : heap.things) thing->swept.update();
     for (std::size_t i = 0; i < heap.pairs.size(); ++i) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -69,6 +70,13 @@ struct ContactLaw {
     double restitution = 0.0; ///< share of the speed that an impact gives back, in [0, 1]
 };
 
+/// Two points of one body that hold each other: where its parts are joined.
+struct InnerJoint {
+    BodyPoint a, b;
+    double stiffness = std::numeric_limits<double>::infinity(); ///< [N/m]; hard when infinite
+    double damping = 0.0;                                       ///< of a soft one [N s/m]
+};
+
 /// What the world tells a body about a step.
 struct StepContext {
     double t = 0.0;              ///< at its start [s]
@@ -133,6 +141,10 @@ public:
     /// In how many ways impulses can move it; 0: in none.
     virtual Index freedoms() const = 0;
     virtual Collides collides() const = 0;
+    /// Whether its surface touches itself, which the world then finds.
+    virtual bool meets_itself() const { return false; }
+    /// Where its parts hold together, which the world sees to. The same from step to step.
+    virtual std::span<const InnerJoint> inner_joints() const { return {}; }
     /// The surface by which it collides, on its way from the start of the step to the prediction; nothing for a body that
     /// collides nowhere. Valid until the next call.
     virtual const SweptSurface* sweep() = 0;
@@ -140,6 +152,20 @@ public:
     /// What bodies feel of it when it goes its own way, from time t to t + h; nothing when it does not. Valid until the
     /// next call.
     virtual std::optional<Obstacle> obstacle(double t, double h) = 0;
+
+    // when nothing happens
+    /// About how fast its material moves at most [m/s]; infinite for a body that never sleeps.
+    virtual double speed() const { return std::numeric_limits<double>::infinity(); }
+    /// Asleep it stays where it is, whatever acts on it: predict and finish change nothing, it has no freedoms and its velocity is
+    /// zero.
+    virtual void set_asleep(bool) {}
+    virtual bool asleep() const { return false; }
+
+    // from outside, not during a step
+    /// Moves it as a whole, with its velocities: x becomes motion.apply(x). Throws InputError for bodies that are held.
+    virtual void teleport(const RigidPose& motion);
+    /// Of the whole, about the centre of mass; nothing else moves then. Throws InputError for bodies that are held.
+    virtual void set_velocity(const Vec3& velocity, const Vec3& angular_velocity);
 
     // what the world keeps and shows
     virtual void save(StateWriter& out) const = 0;

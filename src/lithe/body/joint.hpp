@@ -1,7 +1,7 @@
 #pragma once
 #include <limits>
 
-#include "lithe/body/body.hpp"
+#include "lithe/math/types.hpp"
 
 namespace lithe {
 
@@ -13,8 +13,7 @@ enum class JointKind {
 };
 
 /// A joint as it is asked for, in the world as it is now.
-struct JointModel {
-    BodyId a, b;
+struct JointOptions {
     JointKind kind = JointKind::Ball;
     Vec3 place = Vec3::Zero(); ///< [m]
     Vec3 axis = Vec3::UnitX(); ///< of a hinge

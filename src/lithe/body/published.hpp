@@ -3,14 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "lithe/body/skin.hpp"
 #include "lithe/geometry/mesh.hpp"
-#include "lithe/math/rigid_pose.hpp"
 
 namespace lithe {
-
-/// Displacements of a surface's vertices, a column per shape: 3 s x r, row 3 i + c is coordinate c of vertex i. [m] per
-/// unit of the shape's weight.
-using SurfaceMorphs = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 struct Character; // lithe/rig/character.hpp
 
@@ -21,6 +17,8 @@ struct Shown {
     /// Of a body whose surface is a sum of shapes; none for others. Shared, since the model that it belongs to and every
     /// sink would else keep the largest thing of all once more.
     std::shared_ptr<const SurfaceMorphs> morphs = nullptr;
+    /// Of a body whose surface follows several bones that deform; none for others.
+    std::shared_ptr<const std::vector<SkinBone>> skin = nullptr;
     /// Of a body that is the skin of a skeleton; for those who can write skeletons.
     std::shared_ptr<const Character> character = nullptr;
     Vec3 color = {0.85, 0.45, 0.25}; ///< sRGB; of a surface without the field
@@ -32,17 +30,23 @@ struct Shown {
 };
 
 /// The part that moves. Positions in the world are  frame.apply(positions), where a body fills `positions`, or the
-/// `weights` of its morphs, or neither when it is rigid; ask surface_in_frame for them.
+/// `weights` of its morphs, or its `bones`, or none of them when it is rigid; ask surface_in_frame for them.
 struct Published {
+    /// Of one bone of Shown::skin.
+    struct Bone {
+        RigidPose frame; ///< in Published::frame
+        VecX q;
+    };
     RigidPose frame;
     Points positions = {}; ///< of the surface's vertices, in the frame [m]
     /// Of Shown::morphs, as many as it has columns: q of a reduced body; or of the morph targets of Shown::character, part
     /// after part.
     VecX weights = {};
     std::vector<Eigen::Transform<double, 3, Eigen::AffineCompact>> joints =
-        {};                      ///< of Shown::character's skeleton, in the world
-    Points nodes = {};           ///< of the volume's vertices, in the frame [m]
-    Points node_velocities = {}; ///< in world axes [m/s]
+        {};                       ///< of Shown::character's skeleton, in the world
+    std::vector<Bone> bones = {}; ///< of Shown::skin, as many as it has
+    Points nodes = {};            ///< of the volume's vertices, in the frame [m]
+    Points node_velocities = {};  ///< in world axes [m/s]
 };
 
 inline Points in_world(const RigidPose& frame, const Points& X)
@@ -50,7 +54,8 @@ inline Points in_world(const RigidPose& frame, const Points& X)
     return (frame.rotation.toRotationMatrix() * X).colwise() + frame.translation;
 }
 
-/// The vertices of the surface in the body's frame: those published, or  rest + morphs * weights,  or at rest. [m]
+/// The vertices of the surface in the body's frame: those published, or  rest + morphs * weights,  or on the bones,
+/// or at rest. [m]
 Points surface_in_frame(const Shown& shown, const Published& now);
 
 /// The vertices of the surface in the world. [m]

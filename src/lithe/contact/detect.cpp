@@ -354,9 +354,20 @@ void detect_self_contacts(const SweptSurface& surface, std::uint64_t pair, const
     finish(pair, options, work, out);
 }
 
-void detect_contacts(std::span<const SweptSurface* const> surfaces, std::span<const std::uint64_t> ids,
-                     std::span<const std::pair<int, int>> pairs, const DetectOptions& options,
-                     DetectManyWork& work, ContactSet& out)
+static void detect_contacts(const SurfacePair& pair, DetectOptions options, DetectWork& work,
+                            std::vector<SurfaceContact>& out)
+{
+    options.reduce.most = pair.most;
+    if (!pair.b)
+        detect_contacts(*pair.a, *pair.obstacle, pair.key, options, work, out);
+    else if (pair.a == pair.b)
+        detect_self_contacts(*pair.a, pair.key, options, work, out);
+    else
+        detect_contacts(*pair.a, *pair.b, pair.key, options, work, out);
+}
+
+void detect_contacts(std::span<const SurfacePair> pairs, const DetectOptions& options, DetectManyWork& work,
+                     ContactSet& out)
 {
     const auto count = static_cast<Index>(pairs.size());
     const auto blocks = static_cast<std::size_t>((count + pairs_in_block - 1) / pairs_in_block);
@@ -370,15 +381,8 @@ void detect_contacts(std::span<const SweptSurface* const> surfaces, std::span<co
         std::vector<SurfaceContact>& found = work.found[block];
         found.clear();
         for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-            const auto a = static_cast<std::size_t>(pairs[i].first),
-                       b = static_cast<std::size_t>(pairs[i].second);
             const std::size_t before = found.size();
-            if (a == b)
-                detect_self_contacts(*surfaces[a], pair_key(ids[a], ids[a]), options, work.blocks[block],
-                                     found);
-            else
-                detect_contacts(*surfaces[a], *surfaces[b], pair_key(ids[a], ids[b]), options,
-                                work.blocks[block], found);
+            detect_contacts(pairs[i], options, work.blocks[block], found);
             work.counts[i] = static_cast<int>(found.size() - before);
         }
     });

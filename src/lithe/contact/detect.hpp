@@ -104,16 +104,22 @@ struct ContactSet {
         return std::span(contacts).subspan(begin, static_cast<std::size_t>(start[pair + 1]) - begin);
     }
 };
+/// Two that may touch: a surface, and a surface or an obstacle that is felt by its distance. A surface with itself where both are the
+/// same.
+struct SurfacePair {
+    const SweptSurface* a = nullptr;
+    const SweptSurface* b = nullptr;
+    const Obstacle* obstacle = nullptr; ///< where there is no b
+    std::uint64_t key = 0;              ///< tells pairs apart in the keys
+    int most = 12;                      ///< contacts to keep, as ReduceOptions::most
+};
 struct DetectManyWork {
     std::vector<DetectWork> blocks;
     std::vector<std::vector<SurfaceContact>> found; ///< by block
     std::vector<int> counts;                        ///< by pair
 };
-/// `pairs` are indices into `surfaces`; of equal indices, a surface with itself. Keys tell pairs apart by `ids`, one
-/// per surface.
-void detect_contacts(std::span<const SweptSurface* const> surfaces, std::span<const std::uint64_t> ids,
-                     std::span<const std::pair<int, int>> pairs, const DetectOptions& options,
-                     DetectManyWork& work, ContactSet& out);
+void detect_contacts(std::span<const SurfacePair> pairs, const DetectOptions& options, DetectManyWork& work,
+                     ContactSet& out);
 
 /// Keeps the deepest contact and those that span the patch, for each direction of normals, of those from `first` on.
 /// Deterministic; the order of the contacts does not matter as long as their keys differ.

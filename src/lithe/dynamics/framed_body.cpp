@@ -218,7 +218,6 @@ Vec3 FramedBody::couple(std::size_t touch, double weight, ImpulseProblem& proble
 Vec3 FramedBody::take(int, Eigen::Ref<const VecX> change)
 {
     change_ = change;
-    const Vec3 before = motion_.angular_momentum();
     switch (kind_) {
     case ResponseKind::Implicit:
         motion_.apply(change_);
@@ -226,9 +225,11 @@ Vec3 FramedBody::take(int, Eigen::Ref<const VecX> change)
     case ResponseKind::Bare:
         motion_.apply_bare(change_);
         break;
-    case ResponseKind::Places:
+    case ResponseKind::Places: {
+        const Vec3 before = motion_.angular_momentum();
         motion_.displace(change_);
         return motion_.angular_momentum() - before;
+    }
     }
     return Vec3::Zero();
 }

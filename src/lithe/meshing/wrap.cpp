@@ -14,6 +14,7 @@
 #include "lithe/geometry/intersections.hpp"
 #include "lithe/geometry/isosurface.hpp"
 #include "lithe/geometry/surface_topology.hpp"
+#include "lithe/geometry/unit_frame.hpp"
 #include "lithe/meshing/checks.hpp"
 #include "lithe/meshing/mended_body.hpp"
 #include "lithe/meshing/repair.hpp"
@@ -41,11 +42,6 @@ double require_length(const char* name, double value)
     if (!(value >= 0.0) || !std::isfinite(value))
         throw InputError(fmt::format("{} = {} must be finite and not negative", name, value));
     return value;
-}
-
-double longest_side(const TriangleMesh& mesh)
-{
-    return bounds(mesh.vertices).sizes().maxCoeff();
 }
 
 /// The options with their defaults filled in for a surface of that size.
@@ -203,26 +199,6 @@ bool is_closed_shell(TriangleMesh& mesh, WrapReport& report)
         report.notes.push_back(fmt::format("{} turned outward", counted(turned.turned, "triangle")));
     return true;
 }
-
-/// Lengths in units of the body's longest side, in steps of single precision: nothing that follows depends on the unit, but
-/// for rounding.
-struct Frame {
-    Vec3 centre;
-    double size; ///< [m]
-
-    static double rounded(double x) { return static_cast<double>(static_cast<float>(x)); }
-    double inward(double length) const { return rounded(length / size); }
-    TriangleMesh inward(const TriangleMesh& mesh) const
-    {
-        constexpr double steps = 0x1.0p24; // in the size
-        TriangleMesh result;
-        result.vertices =
-            ((mesh.vertices.colwise() - centre) * (steps / size)).array().round().matrix() / steps;
-        result.triangles = mesh.triangles;
-        return result;
-    }
-    void outward(TriangleMesh& mesh) const { mesh.vertices = (size * mesh.vertices).colwise() + centre; }
-};
 
 /// The union of solid pieces and thickened sheets, as a signed distance.
 class Union {
@@ -404,8 +380,7 @@ Wrap wrap(const TriangleMesh& surface, const WrapOptions& options, Progress& pro
         return result;
     }
 
-    const Box3 box = bounds(mesh.vertices);
-    const Frame frame{box.center(), longest_side(mesh)};
+    const UnitFrame frame(mesh);
     WrapOptions sizes = settled(options, frame.size);
     require_fitting(sizes, frame.size);
     sizes = {.cell = frame.inward(sizes.cell),

@@ -112,15 +112,7 @@ PreparedScene prepare_scene(const Scene& scene, Progress& progress)
     for (auto& body : bodies) out.world.add(std::move(body));
     for (const SceneJoint& joint : scene.joints)
         at_place(joint.place, [&] {
-            (void)out.world.add_joint({.a = *out.world.find(joint.a),
-                                       .b = *out.world.find(joint.b),
-                                       .kind = joint.kind,
-                                       .place = joint.at,
-                                       .axis = joint.axis,
-                                       .size = joint.size,
-                                       .stiffness = joint.stiffness,
-                                       .damping = joint.damping,
-                                       .strength = joint.strength});
+            (void)out.world.add_joint(*out.world.find(joint.a), *out.world.find(joint.b), joint.joint);
         });
     out.inputs = mixed(out.inputs, scene.text_hash ^ out.world.state_hash());
     return out;

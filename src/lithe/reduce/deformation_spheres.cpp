@@ -66,30 +66,10 @@ DeformationSpheres::DeformationSpheres(const ReducedSurface& surface, std::span<
         reach_ = reach_.cwiseMax((1.0 + rounding) * U_T.cast<double>().rowwise().norm());
     }
     if (items_.empty()) return;
-    add_nodes(sampled.rest, 0, static_cast<int>(items_.size()), leaf_size);
+    add_tree(sampled.rest, 0, static_cast<int>(items_.size()), leaf_size, items_, nodes_);
     change_.resize(4, node_count() * rank_);
     parallel_for(node_count(), 1,
                  [&](Index node) { set_ball(sampled.rest, sampled.U_T, static_cast<std::size_t>(node)); });
-}
-
-void DeformationSpheres::add_nodes(const Points& rest, int begin, int end, Index leaf_size)
-{
-    const std::size_t node = nodes_.size();
-    const bool leaf = end - begin <= leaf_size;
-    nodes_.push_back({.centre = {}, .radius = 0.0, .begin = begin, .end = end, .skip = 0, .leaf = leaf});
-    if (!leaf) {
-        Box3 box;
-        for (int i = begin; i < end; ++i) box.extend(rest.col(items_[static_cast<std::size_t>(i)]));
-        Index axis = 0;
-        box.sizes().maxCoeff(&axis);
-        const int middle = begin + (end - begin) / 2;
-        std::nth_element(
-            items_.begin() + begin, items_.begin() + middle, items_.begin() + end,
-            [&](int a, int b) { return std::pair(rest(axis, a), a) < std::pair(rest(axis, b), b); });
-        add_nodes(rest, begin, middle, leaf_size);
-        add_nodes(rest, middle, end, leaf_size);
-    }
-    nodes_[node].skip = static_cast<int>(nodes_.size());
 }
 
 void DeformationSpheres::set_ball(const Points& rest, const Eigen::MatrixXf& U_T, std::size_t index)

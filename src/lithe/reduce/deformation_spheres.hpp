@@ -4,6 +4,7 @@
 
 #include "lithe/contact/contact_model.hpp"
 #include "lithe/reduce/prepared_model.hpp"
+#include "lithe/reduce/sphere_tree.hpp"
 
 namespace lithe {
 
@@ -48,14 +49,10 @@ public:
     Index node_count() const { return static_cast<Index>(nodes_.size()); }
 
 private:
-    struct Node {
-        Vec3 centre;
-        double radius;  ///< at rest
-        int begin, end; ///< of its items
-        int skip;       ///< the next node that is not below this one
-        bool leaf;
+    struct Node : TreeNode {
+        Vec3 centre = Vec3::Zero();
+        double radius = 0.0; ///< at rest
     };
-    void add_nodes(const Points& rest, int begin, int end, Index leaf_size);
     void set_ball(const Points& rest, const Eigen::MatrixXf& U_T, std::size_t node);
     Ball ball(std::size_t node, const VecX& q) const;
 
@@ -72,17 +69,7 @@ private:
 template <class Keep, class Leaf>
 Index DeformationSpheres::visit(const VecX& q, Keep&& keep, Leaf&& leaf) const
 {
-    Index looked_at = 0;
-    for (std::size_t node = 0; node < nodes_.size();) {
-        const Node& at = nodes_[node];
-        ++looked_at;
-        const bool kept = keep(ball(node, q));
-        if (kept && at.leaf)
-            leaf(std::span<const int>(items_).subspan(static_cast<std::size_t>(at.begin),
-                                                      static_cast<std::size_t>(at.end - at.begin)));
-        node = kept ? node + 1 : static_cast<std::size_t>(at.skip); // depth first
-    }
-    return looked_at;
+    return visit_tree(nodes_, items_, [&](std::size_t node) { return keep(ball(node, q)); }, leaf);
 }
 
 } // namespace lithe

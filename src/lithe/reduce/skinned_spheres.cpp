@@ -41,7 +41,7 @@ SkinnedSpheres::SkinnedSpheres(const Points& rest, std::span<const SkinBone> bon
     require_whole(rest.cols(), bones);
     std::iota(vertices_.begin(), vertices_.end(), 0);
     if (vertices_.empty()) return;
-    add_nodes(rest, 0, static_cast<int>(rest.cols()), leaf_size);
+    add_tree(rest, 0, static_cast<int>(rest.cols()), leaf_size, vertices_, nodes_);
 
     std::vector<std::vector<Follower>> of_vertex(vertices_.size());
     for (std::size_t k = 0; k < bones.size(); ++k)
@@ -65,26 +65,6 @@ SkinnedSpheres::SkinnedSpheres(const Points& rest, std::span<const SkinBone> bon
         }
         node.parts_end = static_cast<int>(parts_.size());
     }
-}
-
-void SkinnedSpheres::add_nodes(const Points& rest, int begin, int end, Index leaf_size)
-{
-    const std::size_t node = nodes_.size();
-    const bool leaf = end - begin <= leaf_size;
-    nodes_.push_back({.begin = begin, .end = end, .first_part = 0, .parts_end = 0, .skip = 0, .leaf = leaf});
-    if (!leaf) {
-        Box3 box;
-        for (int i = begin; i < end; ++i) box.extend(rest.col(vertices_[static_cast<std::size_t>(i)]));
-        Index axis = 0;
-        box.sizes().maxCoeff(&axis);
-        const int middle = begin + (end - begin) / 2;
-        std::nth_element(
-            vertices_.begin() + begin, vertices_.begin() + middle, vertices_.begin() + end,
-            [&](int a, int b) { return std::pair(rest(axis, a), a) < std::pair(rest(axis, b), b); });
-        add_nodes(rest, begin, middle, leaf_size);
-        add_nodes(rest, middle, end, leaf_size);
-    }
-    nodes_[node].skip = static_cast<int>(nodes_.size());
 }
 
 /// One bone of a sphere over `vertex_count` vertices, of which `followers` have a weight.

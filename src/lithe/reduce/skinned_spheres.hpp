@@ -2,25 +2,11 @@
 #include <span>
 #include <vector>
 
-#include "lithe/math/rigid_pose.hpp"
-#include "lithe/reduce/prepared_model.hpp"
+#include "lithe/body/skin.hpp"
+#include "lithe/geometry/mesh.hpp"
+#include "lithe/reduce/sphere_tree.hpp"
 
 namespace lithe {
-
-/// What a skin has of one bone: the vertices that follow it, and how. The weights of a vertex sum to one over its
-/// bones.
-struct SkinBone {
-    std::vector<int> vertices; ///< of the skin
-    VecX weights;              ///< of each, in (0, 1]
-    Points rest;               ///< of each, in the frame of the bone [m]
-    SurfaceBasis basis;        ///< 3 vertices x r; no columns for a rigid bone
-};
-
-/// Where a bone is. Its part of a skin vertex is  frame (X_i + S_i q).
-struct BoneMotion {
-    RigidPose frame;
-    const VecX* q; ///< r
-};
 
 /// A hierarchy of spheres over a skin of several bones,  x_i = sum_k w_ik (t_k + R_k (X_ik + S_ik q_k)),  that needs no
 /// update when they move: what is asked for is evaluated on the way.
@@ -54,11 +40,8 @@ public:
     Index node_count() const { return static_cast<Index>(nodes_.size()); }
 
 private:
-    struct Node {
-        int begin, end;            ///< of its vertices
-        int first_part, parts_end; ///< of its bones
-        int skip;                  ///< the next node that is not below this one
-        bool leaf;
+    struct Node : TreeNode {
+        int first_part = 0, parts_end = 0; ///< of its bones
     };
     /// What a sphere has of one bone.
     struct Part {
@@ -72,7 +55,6 @@ private:
         int bone, place; ///< of the vertex among those of the bone
     };
 
-    void add_nodes(const Points& rest, int begin, int end, Index leaf_size);
     void add_part(const SkinBone& bone, int index, std::span<const Follower> followers, Index vertex_count);
     Ball ball(const Node& node, std::span<const BoneMotion> bones) const;
     Ball part_ball(const Part& part, const BoneMotion& bone) const;
@@ -87,17 +69,8 @@ private:
 template <class Keep, class Leaf>
 Index SkinnedSpheres::visit(std::span<const BoneMotion> bones, Keep&& keep, Leaf&& leaf) const
 {
-    Index looked_at = 0;
-    for (std::size_t at = 0; at < nodes_.size();) {
-        const Node& node = nodes_[at];
-        ++looked_at;
-        const bool kept = keep(ball(node, bones));
-        if (kept && node.leaf)
-            leaf(std::span<const int>(vertices_).subspan(static_cast<std::size_t>(node.begin),
-                                                         static_cast<std::size_t>(node.end - node.begin)));
-        at = kept ? at + 1 : static_cast<std::size_t>(node.skip); // depth first
-    }
-    return looked_at;
+    return visit_tree(
+        nodes_, vertices_, [&](std::size_t node) { return keep(ball(nodes_[node], bones)); }, leaf);
 }
 
 } // namespace lithe

@@ -7,32 +7,11 @@
 #include "lithe/core/error.hpp"
 #include "lithe/geometry/half_edges.hpp"
 #include "lithe/geometry/surface_query.hpp"
+#include "lithe/geometry/unit_frame.hpp"
 #include "lithe/rig/skeleton_draft.hpp"
 
 namespace lithe {
 namespace {
-
-/// Lengths in units of the body's longest side, in steps of single precision: the same body in other units gets the same
-/// joints.
-struct Frame {
-    Vec3 centre;
-    double size; ///< [m]
-
-    explicit Frame(const TriangleMesh& mesh)
-        : centre(bounds(mesh.vertices).center()), size(bounds(mesh.vertices).sizes().maxCoeff())
-    {
-    }
-    TriangleMesh inward(const TriangleMesh& mesh) const
-    {
-        constexpr double steps = 0x1.0p24; // in the size
-        TriangleMesh unit;
-        unit.vertices =
-            ((mesh.vertices.colwise() - centre) * (steps / size)).array().round().matrix() / steps;
-        unit.triangles = mesh.triangles;
-        return unit;
-    }
-    Vec3 outward(const Vec3& x) const { return size * x + centre; }
-};
 
 /// From end to end: of the two ends, the one of lower coordinates along the axis on which they differ most is the first.
 SkeletonDraft fit_chain(const BodyGraph& graph, int joints, Progress& progress)
@@ -101,7 +80,7 @@ FittedSkeleton fit_skeleton(const TriangleMesh& closed_surface, const FitOptions
     if (options.cell != 0.0) (void)require_positive("cell", options.cell);
     require_closed(closed_surface);
 
-    const Frame frame(closed_surface);
+    const UnitFrame frame(closed_surface);
     const TriangleMesh unit = frame.inward(closed_surface);
     const BodyGraph graph(unit, options.cell / frame.size, progress);
     SkeletonDraft draft = fit(graph, options, progress);

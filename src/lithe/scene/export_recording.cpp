@@ -53,10 +53,11 @@ void RecordingSink::frame(const Frame& frame)
             body.weights.push_back(now.weights);
             continue;
         }
-        if (body.shown.rigid || (now.positions.cols() == 0 && now.weights.size() == 0)) continue;
-        if (now.positions.cols() > 0) {
-            LITHE_ASSERT(now.positions.cols() == body.vertex_count());
-            body.positions.push_back(now.positions.cast<float>());
+        const bool by_vertex = now.positions.cols() > 0 || !now.bones.empty();
+        if (body.shown.rigid || (!by_vertex && now.weights.size() == 0)) continue;
+        if (by_vertex) {
+            body.positions.push_back(surface_in_frame(body.shown, now).cast<float>());
+            LITHE_ASSERT(body.positions.back().cols() == body.vertex_count());
         } else {
             LITHE_ASSERT(body.shown.morphs && body.shown.morphs->cols() == now.weights.size());
             body.weights.push_back(now.weights);

@@ -220,13 +220,7 @@ struct SceneCharacter {
 /// [[joint]]: holds two bodies, or a body and an obstacle, together.
 struct SceneJoint {
     std::string a = {}, b = {}; ///< names
-    JointKind kind = JointKind::Ball;
-    Vec3 at = Vec3::Zero();                                     ///< [m]
-    Vec3 axis = Vec3::UnitX();                                  ///< of a hinge
-    double size = 0.1;                                          ///< distance of its points [m], > 0
-    double stiffness = std::numeric_limits<double>::infinity(); ///< [N/m], > 0
-    double damping = 0.0;                                       ///< [N s/m], >= 0
-    double strength = std::numeric_limits<double>::infinity();  ///< [N], > 0
+    JointOptions joint = {};
     Place place = {};
 };
 

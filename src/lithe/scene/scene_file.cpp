@@ -704,11 +704,12 @@ SceneTraining SceneReader::read_training(TableReader t) const
 
 SceneJoint read_joint(TableReader t)
 {
-    SceneJoint joint{.place = t.place()};
-    t.read("a", joint.a, as::text());
-    t.read("b", joint.b, as::text());
+    SceneJoint out{.place = t.place()};
+    JointOptions& joint = out.joint;
+    t.read("a", out.a, as::text());
+    t.read("b", out.b, as::text());
     t.read("kind", joint.kind, as::choice(joint_kinds));
-    t.read("at", joint.at, as::vector(quantity::length));
+    t.read("at", joint.place, as::vector(quantity::length));
     t.read("axis", joint.axis, as::vector(quantity::number));
     t.read("size", joint.size, as::number(quantity::length, above(0.0)));
     t.read("stiffness", joint.stiffness, as::number(quantity::stiffness, above(0.0)));
@@ -720,7 +721,7 @@ SceneJoint read_joint(TableReader t)
     require_use(t, "size", joint.kind != JointKind::Ball, "a hinge or a weld");
     require_use(t, "damping", t.has("stiffness"), "stiffness");
     if (joint.axis.isZero()) t.fail_at("axis", "axis has no direction");
-    return joint;
+    return out;
 }
 
 /// Joints hold what the scene has.

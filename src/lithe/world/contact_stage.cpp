@@ -26,6 +26,15 @@ bool may_meet(const Obstacle& obstacle, const Box3& box)
            may_touch(obstacle, StepEnd::End, box.center(), radius);
 }
 
+/// How far a point of a surface goes in the step.
+Vec3 way_of(const SweptSurface& surface, const ContactSide& side)
+{
+    Vec3 way = Vec3::Zero();
+    for (int corner = 0; corner < 3; ++corner)
+        way += side.weights[corner] * surface.point(surface.surface().triangles(corner, side.triangle)).dx;
+    return way;
+}
+
 } // namespace
 
 // ---- detection
@@ -127,39 +136,29 @@ void ContactStage::remember_ends()
 }
 
 /// A patch needs as many contacts as the bodies have ways to give way between them.
-DetectOptions ContactStage::options_for(int a, int b) const
+int ContactStage::most_contacts(const Pair& pair) const
 {
     constexpr Index fewest = 12, most = 64;
-    const Index freedoms = std::max(bodies_[static_cast<std::size_t>(a)]->freedoms(),
-                                    b >= 0 ? bodies_[static_cast<std::size_t>(b)]->freedoms() : 0);
-    DetectOptions options = detect_;
-    options.reduce.most = static_cast<int>(std::clamp(freedoms + 6, fewest, most));
-    return options;
+    const Index freedoms =
+        std::max(body(pair.a).freedoms(), pair.b >= 0 ? body(pair.b).freedoms() : Index{0});
+    return static_cast<int>(std::clamp(freedoms + 6, fewest, most));
 }
 
-void ContactStage::detect_pair(const Pair& pair, PairWork& work) const
-{
-    const DetectOptions options = options_for(pair.a, pair.b);
-    const auto a = static_cast<std::uint64_t>(pair.a);
-    work.found.clear();
-    if (pair.b >= 0)
-        detect_contacts(swept(pair.a), swept(pair.b), pair_key(a, static_cast<std::uint64_t>(pair.b)),
-                        options, work.detect, work.found);
-    else if (const std::uint64_t key = pair_key(a, ~obstacles_[pair.obstacle].key); pair.surface)
-        detect_contacts(swept(pair.a), *pair.surface, key, options, work.detect, work.found);
-    else
-        detect_contacts(swept(pair.a), obstacles_[pair.obstacle], key, options, work.detect, work.found);
-}
-
-/// In parallel, each into its own buffers; collected in their order.
 void ContactStage::detect_pairs()
 {
-    if (pair_works_.size() < pairs_.size()) pair_works_.resize(pairs_.size());
-    parallel_for(static_cast<std::ptrdiff_t>(pairs_.size()), 1, [&](std::ptrdiff_t k) {
-        detect_pair(pairs_[static_cast<std::size_t>(k)], pair_works_[static_cast<std::size_t>(k)]);
-    });
+    surface_pairs_.clear();
+    for (const Pair& pair : pairs_) {
+        const Obstacle* obstacle = pair.b < 0 ? &obstacles_[pair.obstacle] : nullptr;
+        const std::uint64_t other = obstacle ? ~obstacle->key : static_cast<std::uint64_t>(pair.b);
+        surface_pairs_.push_back({.a = &swept(pair.a),
+                                  .b = obstacle ? pair.surface : &swept(pair.b),
+                                  .obstacle = obstacle,
+                                  .key = pair_key(static_cast<std::uint64_t>(pair.a), other),
+                                  .most = most_contacts(pair)});
+    }
+    detect_contacts(surface_pairs_, detect_, detect_work_, found_);
     for (std::size_t k = 0; k < pairs_.size(); ++k)
-        for (const SurfaceContact& contact : pair_works_[k].found)
+        for (const SurfaceContact& contact : found_.of(k))
             contacts_.push_back(
                 {.a = pairs_[k].a, .b = pairs_[k].b, .obstacle = pairs_[k].obstacle, .at = contact});
 }
@@ -214,15 +213,12 @@ void ContactStage::remember_impulses()
 /// Bodies are told all points at once, before the first constraint.
 void ContactStage::gather_touches(const auto& keep, JointStage& joints)
 {
-    touches_.resize(bodies_.size());
-    for (std::vector<Touch>& of_body : touches_) of_body.clear();
+    coupling_.begin(bodies_);
     kept_.clear();
     side_a_.clear();
     side_b_.clear();
-    const auto add = [&](int body, const ContactSide& side, const Vec3& place) {
-        std::vector<Touch>& touches = touches_[static_cast<std::size_t>(body)];
-        touches.push_back({{side.triangle, side.weights, BodySurface::Collision}, place});
-        return static_cast<int>(touches.size()) - 1;
+    const auto add = [&](int number, const ContactSide& side, const Vec3& place) {
+        return coupling_.add(number, {{side.triangle, side.weights, BodySurface::Collision}, place});
     };
     for (std::size_t c = 0; c < contacts_.size(); ++c) {
         const BodyContact& contact = contacts_[c];
@@ -230,30 +226,24 @@ void ContactStage::gather_touches(const auto& keep, JointStage& joints)
         const Vec3 place = contact.at.point();
         kept_.push_back(static_cast<int>(c));
         side_a_.push_back(add(contact.a, contact.at.a, place));
-        side_b_.push_back(contact.b >= 0 ? add(contact.b, contact.at.b, place) : -1);
+        side_b_.push_back(contact.b >= 0 ? add(contact.b, contact.at.b, place) : 0);
     }
-    joints.add_touches(touches_);
+    joints.add_touches(coupling_);
 }
 
 Vec3 ContactStage::obstacle_velocity(const BodyContact& contact) const
 {
     const Obstacle& obstacle = obstacles_[contact.obstacle];
-    if (const int triangle = contact.at.b.triangle; triangle >= 0) {
-        const SweptSurface& surface = obstacle_surfaces_.at(obstacle.key)->swept;
-        Vec3 way = Vec3::Zero();
-        for (int corner = 0; corner < 3; ++corner)
-            way += contact.at.b.weights[corner] *
-                   surface.point(surface.surface().triangles(corner, triangle)).dx;
-        return way / h_;
-    }
+    if (contact.at.b.triangle >= 0)
+        return way_of(obstacle_surfaces_.at(obstacle.key)->swept, contact.at.b) / h_;
     const Vec3 x = contact.at.point();
     return (place_of(obstacle, StepEnd::End, material_at(obstacle, StepEnd::Start, x)) - x) / h_;
 }
 
 ContactLaw ContactStage::law_of(const BodyContact& contact) const
 {
-    const ContactLaw a = bodies_[static_cast<std::size_t>(contact.a)]->law();
-    const ContactLaw b = contact.b >= 0 ? bodies_[static_cast<std::size_t>(contact.b)]->law()
+    const ContactLaw a = body(contact.a).law();
+    const ContactLaw b = contact.b >= 0 ? body(contact.b).law()
                                         : ContactLaw{.friction = obstacles_[contact.obstacle].friction,
                                                      .restitution = a.restitution};
     return {combined_friction(a.friction, b.friction), std::sqrt(a.restitution * b.restitution)};
@@ -262,45 +252,25 @@ ContactLaw ContactStage::law_of(const BodyContact& contact) const
 /// constraint(contact, relative velocity) makes what the problem gets for a kept contact.
 void ContactStage::fill_problem(ResponseKind kind, const auto& constraint, JointStage& joints)
 {
-    problem_.clear();
-    movers_.assign(bodies_.size(), {0, 0});
-    for (std::size_t i = 0; i < bodies_.size(); ++i) {
-        movers_[i].first = problem_.body_count();
-        if (!touches_[i].empty()) bodies_[i]->join(touches_[i], kind, problem_);
-        movers_[i].second = problem_.body_count();
-    }
+    coupling_.join(kind);
     for (std::size_t k = 0; k < kept_.size(); ++k) {
-        BodyContact& contact = contacts_[static_cast<std::size_t>(kept_[k])];
-        const int c = problem_.add_contact({.normal = contact.at.normal});
-        Vec3 u = bodies_[static_cast<std::size_t>(contact.a)]->couple(static_cast<std::size_t>(side_a_[k]),
-                                                                      1.0, problem_);
+        const BodyContact& contact = contacts_[static_cast<std::size_t>(kept_[k])];
+        (void)coupling_.problem.add_contact({});
+        Vec3 u = coupling_.couple(contact.a, side_a_[k], 1.0);
         if (contact.b >= 0)
-            u -= bodies_[static_cast<std::size_t>(contact.b)]->couple(static_cast<std::size_t>(side_b_[k]),
-                                                                      -1.0, problem_);
+            u -= coupling_.couple(contact.b, side_b_[k], -1.0);
         else if (kind != ResponseKind::Places)
             u -= obstacle_velocity(contact);
-        problem_.contacts[static_cast<std::size_t>(c)] = constraint(contact, u);
+        coupling_.problem.contacts.back() = constraint(contact, u);
     }
-    joints.add_constraints(kind, problem_);
-    solver_.prepare(problem_);
-}
-
-Vec3 ContactStage::hand_out()
-{
-    Vec3 angular_momentum = Vec3::Zero();
-    for (std::size_t i = 0; i < bodies_.size(); ++i)
-        for (int mover = movers_[i].first; mover < movers_[i].second; ++mover)
-            angular_momentum += bodies_[i]->take(mover, solver_.change(mover));
-    return angular_momentum;
+    joints.add_constraints(kind, coupling_);
 }
 
 /// At which the sides of a contact near each other now. [m/s]
 double ContactStage::impact_speed(const BodyContact& contact) const
 {
-    const auto velocity = [&](int body, const ContactSide& side) {
-        return bodies_[static_cast<std::size_t>(body)]
-            ->motion({side.triangle, side.weights, BodySurface::Collision})
-            .velocity;
+    const auto velocity = [&](int number, const ContactSide& side) {
+        return body(number).motion({side.triangle, side.weights, BodySurface::Collision}).velocity;
     };
     const Vec3 b = contact.b >= 0 ? velocity(contact.b, contact.at.b) : obstacle_velocity(contact);
     return -contact.at.normal.dot(velocity(contact.a, contact.at.a) - b);
@@ -327,25 +297,17 @@ bool ContactStage::bounce(JointStage& joints)
                                   .restitution = fast ? law.restitution : 0.0};
         },
         joints);
-    (void)solver_.solve(problem_, options_.impulses);
-    solver_.bounce(problem_);
-    (void)hand_out();
+    (void)coupling_.solve(options_.impulses);
+    coupling_.bounce();
+    (void)coupling_.hand_out();
     return true;
 }
 
 /// What side a goes relative to side b, from the start to the predictions as they are now.
 Vec3 ContactStage::way(const BodyContact& contact) const
 {
-    const auto of_surface = [](const SweptSurface& surface, const ContactSide& side) {
-        Vec3 out = Vec3::Zero();
-        for (int corner = 0; corner < 3; ++corner)
-            out +=
-                side.weights[corner] * surface.point(surface.surface().triangles(corner, side.triangle)).dx;
-        return out;
-    };
-    const Vec3 a = of_surface(swept(contact.a), contact.at.a);
-    return contact.b >= 0 ? Vec3(a - of_surface(swept(contact.b), contact.at.b))
-                          : Vec3(a - h_ * obstacle_velocity(contact));
+    const Vec3 b = contact.b >= 0 ? way_of(swept(contact.b), contact.at.b) : h_ * obstacle_velocity(contact);
+    return way_of(swept(contact.a), contact.at.a) - b;
 }
 
 /// Whether something ends up inside of something else all the same.
@@ -384,14 +346,14 @@ ImpulseReport ContactStage::solve_once(bool along_ways, JointStage& joints)
                                   .impulse = along_ways ? Vec3(Vec3::Zero()) : last_impulse(contact.at.key)};
         },
         joints);
-    const ImpulseReport report = solver_.solve(problem_, options_.impulses);
+    const ImpulseReport report = coupling_.solve(options_.impulses);
     if (!along_ways) last_.clear();
     for (std::size_t k = 0; k < kept_.size(); ++k) {
         BodyContact& contact = contacts_[static_cast<std::size_t>(kept_[k])];
-        contact.impulse = problem_.contacts[k].impulse;
+        contact.impulse = coupling_.problem.contacts[k].impulse;
     }
     remember_impulses();
-    (void)hand_out();
+    (void)coupling_.hand_out();
     return report;
 }
 
@@ -399,7 +361,7 @@ ImpulseReport ContactStage::solve(JointStage& joints)
 {
     if (contacts_.empty()) last_.clear();
     ImpulseReport report = solve_once(false, joints);
-    joints.break_weak(problem_);
+    joints.break_weak(coupling_.problem);
     for (int round = 1; round < options_.rounds; ++round) {
         sweep_bodies(); // the predictions have changed
         if (!some_pass() && !some_are_deflected()) break;
@@ -427,8 +389,8 @@ Parting ContactStage::part(JointStage& joints)
                                   .gap_rate = options_.recovery * (contact.at.gap + slack)};
         },
         joints);
-    (void)solver_.solve(problem_, options_.impulses);
-    out.angular_momentum = hand_out();
+    (void)coupling_.solve(options_.impulses);
+    out.angular_momentum = coupling_.hand_out();
     return out;
 }
 

@@ -65,10 +65,6 @@ private:
         std::size_t obstacle = 0;
         const SweptSurface* surface = nullptr; ///< of the obstacle; null: felt by distance
     };
-    struct PairWork {
-        DetectWork detect;
-        std::vector<SurfaceContact> found;
-    };
     struct LastImpulse {
         std::uint64_t key;
         Vec3 impulse = Vec3::Zero();
@@ -85,10 +81,10 @@ private:
     void sweep_bodies();
     void remember_ends();
     void detect_pairs();
-    void detect_pair(const Pair& pair, PairWork& work) const;
     ObstacleSurface* surface_of(const Obstacle& obstacle);
     const SweptSurface& swept(int body) const { return *surfaces_[static_cast<std::size_t>(body)]; }
-    DetectOptions options_for(int a, int b) const; ///< b below 0: an obstacle
+    int most_contacts(const Pair& pair) const;
+    Body& body(int number) const { return *bodies_[static_cast<std::size_t>(number)]; }
     Vec3 last_impulse(std::uint64_t key) const;
     void remember_impulses();
 
@@ -97,7 +93,6 @@ private:
     Vec3 obstacle_velocity(const BodyContact& contact) const;
     double impact_speed(const BodyContact& contact) const;
     ContactLaw law_of(const BodyContact& contact) const;
-    Vec3 hand_out();
     ImpulseReport solve_once(bool along_ways, JointStage& joints);
     bool some_pass() const;
     bool some_are_deflected() const;
@@ -113,7 +108,9 @@ private:
     std::vector<Box3> boxes_;
     std::vector<std::pair<int, int>> body_pairs_;
     std::vector<Pair> pairs_;
-    std::vector<PairWork> pair_works_;
+    std::vector<SurfacePair> surface_pairs_; ///< the same, as detection wants them
+    DetectManyWork detect_work_;
+    ContactSet found_;
     std::vector<int> swept_bodies_;             ///< those that may touch something
     std::vector<const SweptSurface*> surfaces_; ///< of those; null for others
     std::vector<Points> ends_;                  ///< of their surfaces, when contacts were looked for
@@ -121,13 +118,10 @@ private:
         obstacle_surfaces_; ///< by the key; null: felt by distance
     std::vector<BodyContact> contacts_;
 
-    ImpulseProblem problem_;
-    ImpulseSolver solver_;
-    std::vector<int> kept_;                   ///< contacts in the problem
-    std::vector<std::vector<Touch>> touches_; ///< of each body
-    std::vector<int> side_a_, side_b_;        ///< touches of the kept contacts
-    std::vector<std::pair<int, int>> movers_; ///< of each body: from, until
-    std::vector<LastImpulse> last_;           ///< of the last step, by rising keys: to start from
+    Coupling coupling_;
+    std::vector<int> kept_;                    ///< contacts in the problem
+    std::vector<std::size_t> side_a_, side_b_; ///< touches of the kept contacts
+    std::vector<LastImpulse> last_;            ///< of the last step, by rising keys: to start from
 };
 
 } // namespace lithe

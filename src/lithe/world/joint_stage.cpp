@@ -11,42 +11,44 @@ namespace lithe {
 namespace {
 
 /// The points that hold: about `place`, so that they keep what the kind keeps.
-std::vector<Vec3> places_of(const JointModel& model)
+std::vector<Vec3> places_of(const JointOptions& joint)
 {
-    const Vec3 axis = model.axis.normalized(), side = axis.unitOrthogonal();
-    switch (model.kind) {
+    const Vec3 axis = joint.axis.normalized(), side = axis.unitOrthogonal();
+    switch (joint.kind) {
     case JointKind::Ball:
-        return {model.place};
+        return {joint.place};
     case JointKind::Hinge:
-        return {model.place + 0.5 * model.size * axis, model.place - 0.5 * model.size * axis};
+        return {joint.place + 0.5 * joint.size * axis, joint.place - 0.5 * joint.size * axis};
     case JointKind::Weld:
-        return {model.place + 0.5 * model.size * axis, model.place - 0.5 * model.size * axis,
-                model.place + 0.5 * model.size * side};
+        return {joint.place + 0.5 * joint.size * axis, joint.place - 0.5 * joint.size * axis,
+                joint.place + 0.5 * joint.size * side};
     }
     return {};
 }
 
-void require_possible(const JointModel& model, const std::string& name)
+void require_possible(const JointOptions& joint, const std::string& name)
 {
     const auto fail = [&](std::string_view what) { throw InputError(fmt::format("{}: {}", name, what)); };
-    if (!model.place.allFinite()) fail("its place is not finite");
-    if (!(model.axis.norm() > 0.0) || !model.axis.allFinite()) fail("its axis has no direction");
-    if (!(model.size > 0.0) || !std::isfinite(model.size)) fail("its size must be above 0 and finite");
-    if (!(model.stiffness > 0.0)) fail("its stiffness must be above 0");
-    if (!(model.damping >= 0.0) || !std::isfinite(model.damping))
+    if (!joint.place.allFinite()) fail("its place is not finite");
+    if (!(joint.axis.norm() > 0.0) || !joint.axis.allFinite()) fail("its axis has no direction");
+    if (!(joint.size > 0.0) || !std::isfinite(joint.size)) fail("its size must be above 0 and finite");
+    if (!(joint.stiffness > 0.0)) fail("its stiffness must be above 0");
+    if (!(joint.damping >= 0.0) || !std::isfinite(joint.damping))
         fail("its damping must be at least 0 and finite");
-    if (!(model.strength > 0.0)) fail("its strength must be above 0");
+    if (!(joint.strength > 0.0)) fail("its strength must be above 0");
 }
 
 } // namespace
 
-JointId JointStage::insert(const JointModel& model, Body& a, Body& b)
+JointId JointStage::add(const End& a, const End& b, const JointOptions& options)
 {
-    const std::string name = fmt::format("the joint between '{}' and '{}'", a.shown().name, b.shown().name);
-    if (&a == &b) throw InputError(name + ": a body cannot be joined to itself");
-    require_possible(model, name);
-    Joint joint{.model = model, .points = {}};
-    for (const Vec3& place : places_of(model)) joint.points.push_back({a.attach(place), b.attach(place)});
+    const std::string name =
+        fmt::format("the joint between '{}' and '{}'", a.body.shown().name, b.body.shown().name);
+    if (a.id == b.id) throw InputError(name + ": a body cannot be joined to itself");
+    require_possible(options, name);
+    Joint joint{.a = a.id, .b = b.id, .options = options, .points = {}};
+    for (const Vec3& place : places_of(options))
+        joint.points.push_back({a.body.attach(place), b.body.attach(place)});
     return joints_.insert(std::move(joint));
 }
 
@@ -54,7 +56,7 @@ void JointStage::remove_body(BodyId id)
 {
     std::vector<JointId> gone;
     joints_.for_each([&](JointId joint, const Joint& held) {
-        if (held.model.a == id || held.model.b == id) gone.push_back(joint);
+        if (held.a == id || held.b == id) gone.push_back(joint);
     });
     for (const JointId joint : gone) joints_.erase(joint);
 }
@@ -85,18 +87,28 @@ void JointStage::restore(StateReader& in)
 
 // ---- as constraints of a problem
 
-void JointStage::add_touches(std::vector<std::vector<Touch>>& touches)
+void JointStage::begin(std::span<Body* const> bodies, std::span<const int> number_of, double h)
+{
+    bodies_ = bodies;
+    h_ = h;
+    active_.clear();
+    held_.clear();
+    joints_.for_each([&](JointId id, const Joint& joint) {
+        const int a = number_of[joint.a.index], b = number_of[joint.b.index];
+        held_.emplace_back(std::min(a, b), std::max(a, b));
+        for (const Point& point : joint.points)
+            active_.push_back({id, a, b, point.a, point.b, joint.options.stiffness, joint.options.damping});
+    });
+    std::ranges::sort(held_);
+}
+
+void JointStage::add_touches(Coupling& coupling)
 {
     for (Active& joint : active_) {
         const Vec3 place =
             0.5 * (body(joint.a).motion(joint.at_a).position + body(joint.b).motion(joint.at_b).position);
-        const auto add = [&](int number, const BodyPoint& point) {
-            std::vector<Touch>& of_body = touches[static_cast<std::size_t>(number)];
-            of_body.push_back({point, place});
-            return of_body.size() - 1;
-        };
-        joint.touch_a = add(joint.a, joint.at_a);
-        joint.touch_b = add(joint.b, joint.at_b);
+        joint.touch_a = coupling.add(joint.a, {joint.at_a, place});
+        joint.touch_b = coupling.add(joint.b, {joint.at_b, place});
     }
 }
 
@@ -105,14 +117,15 @@ Vec3 JointStage::led_velocity(int number, const BodyPoint& point) const
     return (body(number).predicted(point) - body(number).motion(point).position) / h_;
 }
 
-void JointStage::add_constraints(ResponseKind kind, ImpulseProblem& problem)
+void JointStage::add_constraints(ResponseKind kind, Coupling& coupling)
 {
+    ImpulseProblem& problem = coupling.problem;
     first_ = problem.joints.size();
     for (const Active& joint : active_) {
         const auto j = static_cast<std::size_t>(problem.add_joint({}));
         const auto velocity = [&](int number, std::size_t touch, double sign,
                                   const BodyPoint& point) -> Vec3 {
-            const Vec3 u = body(number).couple(touch, sign, problem);
+            const Vec3 u = coupling.couple(number, touch, sign);
             return body(number).freedoms() > 0 || kind == ResponseKind::Places ? u
                                                                                : led_velocity(number, point);
         };
@@ -140,7 +153,7 @@ void JointStage::break_weak(const ImpulseProblem& problem)
         impulse += problem.joints[first_ + k].impulse;
         const JointId id = active_[k].joint;
         if (k + 1 < active_.size() && active_[k + 1].joint == id) continue;
-        if (impulse.norm() / h_ > joints_[id].model.strength) joints_.erase(id);
+        if (impulse.norm() / h_ > joints_[id].options.strength) joints_.erase(id);
         impulse.setZero();
     }
 }
@@ -151,23 +164,13 @@ void JointStage::break_weak(const ImpulseProblem& problem)
 template <class Velocity>
 void JointStage::solve_alone(ResponseKind kind, const Velocity& velocity)
 {
-    touches_.resize(bodies_.size());
-    for (std::vector<Touch>& of_body : touches_) of_body.clear();
-    add_touches(touches_);
-    problem_.clear();
-    movers_.assign(bodies_.size(), {0, 0});
-    for (std::size_t i = 0; i < bodies_.size(); ++i) {
-        movers_[i].first = problem_.body_count();
-        if (!touches_[i].empty()) bodies_[i]->join(touches_[i], kind, problem_);
-        movers_[i].second = problem_.body_count();
-    }
-    add_constraints(ResponseKind::Bare, problem_);
-    for (std::size_t k = 0; k < active_.size(); ++k) velocity(active_[k], problem_.joints[k]);
-    solver_.prepare(problem_);
-    (void)solver_.solve(problem_, {});
-    for (std::size_t i = 0; i < bodies_.size(); ++i)
-        for (int mover = movers_[i].first; mover < movers_[i].second; ++mover)
-            (void)bodies_[i]->take(mover, solver_.change(mover));
+    alone_.begin(bodies_);
+    add_touches(alone_);
+    alone_.join(kind);
+    add_constraints(ResponseKind::Bare, alone_);
+    for (std::size_t k = 0; k < active_.size(); ++k) velocity(active_[k], alone_.problem.joints[k]);
+    (void)alone_.solve({});
+    (void)alone_.hand_out();
 }
 
 double JointStage::meet()

@@ -1,9 +1,8 @@
 #pragma once
 #include <algorithm>
 
-#include "lithe/body/body.hpp"
 #include "lithe/body/joint.hpp"
-#include "lithe/contact/impulse_solver.hpp"
+#include "lithe/world/coupling.hpp"
 
 namespace lithe {
 
@@ -14,12 +13,13 @@ using JointId = Id<struct JointTag>;
 /// ways leave (pre-stabilisation), and after the step their velocities are made equal (post-stabilisation).
 class JointStage {
 public:
-    /// Throws InputError for numbers that are not possible and for bodies that no joint can hold. `body` finds bodies.
-    template <class Find>
-    JointId add(const JointModel& model, const Find& body)
-    {
-        return insert(model, body(model.a), body(model.b));
-    }
+    /// A body by its id.
+    struct End {
+        BodyId id;
+        Body& body;
+    };
+    /// Throws InputError for numbers that are not possible and for bodies that no joint can hold.
+    JointId add(const End& a, const End& b, const JointOptions& options);
     void remove(JointId id) { joints_.erase(id); }
     bool contains(JointId id) const { return joints_.contains(id); } ///< false once it has broken
     /// Those of a body that goes.
@@ -29,17 +29,16 @@ public:
     void save(StateWriter& out) const;
     void restore(StateReader& in);
 
-    // for the step: `bodies` and `number_of(id)` say which is which
-    template <class NumberOf>
-    void begin(std::span<Body* const> bodies, const NumberOf& number_of, double h);
+    /// The step at hand: body `id` is bodies[number_of[id.index]].
+    void begin(std::span<Body* const> bodies, std::span<const int> number_of, double h);
     bool hold_together(int a, int b) const
     {
         return std::ranges::binary_search(held_, std::pair(std::min(a, b), std::max(a, b)));
     }
-    /// Adds the points of the joints to those that each body is asked about.
-    void add_touches(std::vector<std::vector<Touch>>& touches);
-    /// Adds the joints to a problem whose bodies have joined with these touches.
-    void add_constraints(ResponseKind kind, ImpulseProblem& problem);
+    /// Adds the points of the joints.
+    void add_touches(Coupling& coupling);
+    /// Adds the joints to a problem that the bodies have joined.
+    void add_constraints(ResponseKind kind, Coupling& coupling);
     /// Of the problem that was solved last: joints that were too weak for their impulses are gone afterwards.
     void break_weak(const ImpulseProblem& problem);
 
@@ -53,7 +52,8 @@ private:
         BodyPoint a, b;
     };
     struct Joint {
-        JointModel model;
+        BodyId a, b;
+        JointOptions options;
         std::vector<Point> points;
     };
     /// A point of a joint in the step at hand.
@@ -65,7 +65,6 @@ private:
         std::size_t touch_a = 0, touch_b = 0;
         bool hard() const { return stiffness == std::numeric_limits<double>::infinity(); }
     };
-    JointId insert(const JointModel& model, Body& a, Body& b);
     Body& body(int number) const { return *bodies_[static_cast<std::size_t>(number)]; }
     /// Over the step, for bodies that nothing moves.
     Vec3 led_velocity(int number, const BodyPoint& point) const;
@@ -79,27 +78,7 @@ private:
     double h_ = 0.0;
     std::size_t first_ = 0; ///< of the joints in the problem
 
-    ImpulseProblem problem_;
-    ImpulseSolver solver_;
-    std::vector<std::vector<Touch>> touches_;
-    std::vector<std::pair<int, int>> movers_;
+    Coupling alone_; ///< of joints without contacts
 };
-
-template <class NumberOf>
-void JointStage::begin(std::span<Body* const> bodies, const NumberOf& number_of, double h)
-{
-    bodies_ = bodies;
-    h_ = h;
-    active_.clear();
-    joints_.for_each([&](JointId id, const Joint& joint) {
-        for (const Point& point : joint.points)
-            active_.push_back({id, number_of(joint.model.a), number_of(joint.model.b), point.a, point.b,
-                               joint.model.stiffness, joint.model.damping});
-    });
-    held_.clear();
-    for (const Active& joint : active_)
-        held_.emplace_back(std::min(joint.a, joint.b), std::max(joint.a, joint.b));
-    std::ranges::sort(held_);
-}
 
 } // namespace lithe

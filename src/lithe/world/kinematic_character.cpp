@@ -51,13 +51,6 @@ KinematicCharacter::KinematicCharacter(KinematicCharacterModel model)
 {
 }
 
-BodyReport KinematicCharacter::predict(const StepContext& step)
-{
-    t_predicted_ = step.t + step.h;
-    h_ = step.h;
-    return {};
-}
-
 std::vector<Affine3> KinematicCharacter::joints_at(double t) const
 {
     const Skeleton& skeleton = model_.character->skeleton;

@@ -1,7 +1,7 @@
 #pragma once
-#include "lithe/body/body.hpp"
 #include "lithe/rig/character.hpp"
 #include "lithe/rig/skinning.hpp"
+#include "lithe/world/led_body.hpp"
 
 namespace lithe {
 
@@ -28,34 +28,19 @@ struct KinematicCharacterModel {
 };
 
 /// A character that plays a clip whatever touches it: its skin is an obstacle that deforms. It has no state but the time.
-class KinematicCharacter final : public Body {
+class KinematicCharacter final : public LedBody {
 public:
     /// Throws InputError for a friction or a playback that is not possible, and for a character without surface or weights.
     explicit KinematicCharacter(KinematicCharacterModel model);
-
-    BodyReport predict(const StepContext& step) override;
-    // Nothing moves it.
-    void join(std::span<const Touch>, ResponseKind, ImpulseProblem&) override {}
-    Vec3 couple(std::size_t, double, ImpulseProblem&) override { return Vec3::Zero(); }
-    Vec3 take(int, Eigen::Ref<const VecX>) override { return Vec3::Zero(); }
-    void finish() override { t_ = t_predicted_; }
 
     PointMotion motion(const BodyPoint& point) const override;
     Vec3 predicted(const BodyPoint& point) override;
     BodyPoint attach(const Vec3& place) override;
     Box3 swept_bounds() const override;
-    Index freedoms() const override { return 0; }
-    Collides collides() const override { return Collides::Nowhere; }
-    const SweptSurface* sweep() override { return nullptr; }
     ContactLaw law() const override { return {.friction = model_.friction}; }
     std::optional<Obstacle> obstacle(double t, double h) override;
-
-    void save(StateWriter& out) const override { out.write(t_); }
-    void restore(StateReader& in) override { t_ = t_predicted_ = in.read_number(); }
     const Shown& shown() const override { return shown_; }
     void publish(Published& out) const override;
-    std::vector<Overlay> overlays() const override { return {}; }
-    Mechanics mechanics(const Vec3&) override { return {}; }
 
     const KinematicCharacterModel& model() const { return model_; }
 
@@ -68,8 +53,6 @@ private:
     KinematicCharacterModel model_;
     Shown shown_;
     MovingSurface touched_;
-    double t_ = 0.0, t_predicted_ = 0.0; ///< [s]
-    double h_ = 1.0;                     ///< of the last step, over which velocities are measured [s]
     std::optional<double> placed_until_; ///< time of the end at which `touched_` is placed [s]
 };
 

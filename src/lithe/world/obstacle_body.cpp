@@ -14,13 +14,6 @@ ObstacleBody::ObstacleBody(ObstacleModel model) : model_(std::move(model))
     model_.shown.rigid = true;
 }
 
-BodyReport ObstacleBody::predict(const StepContext& step)
-{
-    t_predicted_ = step.t + step.h;
-    h_ = step.h;
-    return {};
-}
-
 Vec3 ObstacleBody::place(const BodyPoint& point, double t) const
 {
     if (point.surface == BodySurface::Anchors)

@@ -56,11 +56,11 @@ std::optional<BodyId> World::find(std::string_view name) const
     return found;
 }
 
-JointId World::add_joint(const JointModel& joint)
+JointId World::add_joint(BodyId a, BodyId b, const JointOptions& joint)
 {
-    for (const BodyId id : {joint.a, joint.b})
+    for (const BodyId id : {a, b})
         if (!bodies_.contains(id)) throw InputError("a joint holds a body that is not in the world");
-    return joints_.add(joint, [&](BodyId id) -> Body& { return *bodies_[id]; });
+    return joints_.add({a, *bodies_[a]}, {b, *bodies_[b]}, joint);
 }
 
 void World::remove_joint(JointId id)
@@ -84,10 +84,12 @@ void World::read_obstacles(double h)
     obstacles_.clear();
     order_.clear();
     bodies_.for_each([&](BodyId id, const auto& body) {
+        numbers_.resize(std::max(numbers_.size(), std::size_t{id.index} + 1));
+        numbers_[id.index] = static_cast<int>(order_.size());
         order_.push_back(body.get());
         if (std::optional<Obstacle> obstacle = body->obstacle(t_, h)) {
             obstacle->key = (std::uint64_t{id.generation} << 32) | id.index;
-            obstacle->body = static_cast<int>(order_.size()) - 1;
+            obstacle->body = numbers_[id.index];
             obstacles_.push_back(*obstacle);
         }
     });
@@ -133,10 +135,7 @@ void World::push_bodies()
 
 void World::detect(double h)
 {
-    const auto number_of = [&](BodyId id) {
-        return static_cast<int>(std::ranges::find(order_, bodies_[id].get()) - order_.begin());
-    };
-    joints_.begin(order_, number_of, h);
+    joints_.begin(order_, numbers_, h);
     contact_.find(order_, obstacles_, joints_, h);
     if (!contact_.bounce(joints_)) return;
     (void)predict(h);

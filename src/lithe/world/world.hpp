@@ -54,7 +54,7 @@ public:
     std::optional<BodyId> find(std::string_view name) const;
 
     /// Holds two bodies together. Throws InputError for bodies that are not here or cannot be held.
-    JointId add_joint(const JointModel& joint);
+    JointId add_joint(BodyId a, BodyId b, const JointOptions& joint);
     void remove_joint(JointId id);
     bool contains(JointId id) const { return joints_.contains(id); } ///< false once it has broken
 
@@ -98,6 +98,7 @@ private:
     std::vector<Push> pushes_;
     std::vector<Obstacle> obstacles_; ///< of the step at hand
     std::vector<Body*> order_;        ///< of the step at hand
+    std::vector<int> numbers_;        ///< in order_, by the index of a body's id
     std::vector<BodyReport> reports_;
     ContactStage contact_;
     JointStage joints_;

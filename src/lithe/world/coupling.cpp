@@ -1,0 +1,50 @@
+#include "lithe/world/coupling.hpp"
+
+namespace lithe {
+
+void Coupling::begin(std::span<Body* const> bodies)
+{
+    bodies_ = bodies;
+    problem.clear();
+    touches_.resize(bodies.size());
+    for (std::vector<Touch>& of_body : touches_) of_body.clear();
+}
+
+std::size_t Coupling::add(int body, const Touch& touch)
+{
+    std::vector<Touch>& of_body = touches_[static_cast<std::size_t>(body)];
+    of_body.push_back(touch);
+    return of_body.size() - 1;
+}
+
+void Coupling::join(ResponseKind kind)
+{
+    movers_.assign(bodies_.size(), {0, 0});
+    for (std::size_t i = 0; i < bodies_.size(); ++i) {
+        movers_[i].first = problem.body_count();
+        if (!touches_[i].empty()) bodies_[i]->join(touches_[i], kind, problem);
+        movers_[i].second = problem.body_count();
+    }
+}
+
+Vec3 Coupling::couple(int body, std::size_t touch, double weight)
+{
+    return bodies_[static_cast<std::size_t>(body)]->couple(touch, weight, problem);
+}
+
+ImpulseReport Coupling::solve(const ImpulseOptions& options)
+{
+    solver_.prepare(problem);
+    return solver_.solve(problem, options);
+}
+
+Vec3 Coupling::hand_out()
+{
+    Vec3 angular_momentum = Vec3::Zero();
+    for (std::size_t i = 0; i < bodies_.size(); ++i)
+        for (int mover = movers_[i].first; mover < movers_[i].second; ++mover)
+            angular_momentum += bodies_[i]->take(mover, solver_.change(mover));
+    return angular_momentum;
+}
+
+} // namespace lithe

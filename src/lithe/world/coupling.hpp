@@ -1,0 +1,42 @@
+#pragma once
+#include "lithe/body/body.hpp"
+#include "lithe/contact/impulse_solver.hpp"
+
+namespace lithe {
+
+/// Bodies that meet in one problem of impulses: they are told the points that matter, join the problem, and are given what
+/// the impulses came to. Refilled for every problem; keeps its memory.
+///
+///   coupling.begin(bodies);
+///   const std::size_t touch = coupling.add(body, {point, place}); // all points first
+///   coupling.join(kind);
+///   coupling.problem.add_contact({...});
+///   const Vec3 u = coupling.couple(body, touch, 1.0);
+///   coupling.solve({});
+///   coupling.hand_out();
+class Coupling {
+public:
+    /// Without points and constraints.
+    void begin(std::span<Body* const> bodies);
+    /// A point of body number `body`. Returns its number among the points of the body.
+    std::size_t add(int body, const Touch& touch);
+    /// Lets the bodies that have points take part.
+    void join(ResponseKind kind);
+    /// Body::couple of that body.
+    Vec3 couple(int body, std::size_t touch, double weight);
+
+    ImpulseReport solve(const ImpulseOptions& options);
+    void bounce() { solver_.bounce(problem); } ///< after a solve
+    /// Gives every body its change. Returns what Places does to the angular momentum. [kg m^2/s]
+    Vec3 hand_out();
+
+    ImpulseProblem problem;
+
+private:
+    ImpulseSolver solver_;
+    std::span<Body* const> bodies_;
+    std::vector<std::vector<Touch>> touches_; ///< of each body
+    std::vector<std::pair<int, int>> movers_; ///< of each body: from, until
+};
+
+} // namespace lithe
