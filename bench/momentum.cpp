@@ -247,9 +247,10 @@ std::string stage_shares(const StageTimes& times)
     return out;
 }
 
-void bench_scene(const std::string& name, std::string_view scene_name, SuiteReport& report,
-                 Progress& progress)
+void bench_scene(std::string_view scene_name, SuiteReport& report, Progress& progress)
 {
+    std::string name = fmt::format("{}_ms_per_frame", scene_name);
+    std::ranges::replace(name, '-', '_');
     constexpr int runs = 5;
     const auto scenes = builtin_scenes();
     const auto found = std::ranges::find(scenes, scene_name, &BuiltinScene::name);
@@ -295,7 +296,8 @@ SuiteReport bench_momentum(Progress& progress)
     bench_drift(flying, report);
     if (!report.results.front().peer)
         report.skipped.push_back("bullet as a peer: libbullet-dev was not there when this was built");
-    bench_scene("brick_wall_ms_per_frame", "brick-wall", report, progress);
+    for (const std::string_view scene : {"brick-wall", "pachinko", "fish-box", "octopus-pile"})
+        bench_scene(scene, report, progress);
     return report;
 }
 

@@ -26,6 +26,10 @@ if(LITHE_GPL)
   find_package(CGAL 5.5 REQUIRED)
 endif()
 
+if(LITHE_VIEWER)
+  find_package(Boost 1.74 REQUIRED) # headers only: Beast
+endif()
+
 if(LITHE_TESTS)
   find_package(GTest 1.12 REQUIRED)
   find_package(rapidcheck REQUIRED)

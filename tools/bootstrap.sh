@@ -2,7 +2,8 @@
 # Installs what Lithe needs and is missing, from Debian's packages; does nothing when all is there.
 #   tools/bootstrap.sh build          to build and run
 #   tools/bootstrap.sh build test     also what `make test` needs: a browser that opens our reports, a
-#                                     Bullet that loads our files, and that `lithe bench` runs beside us
+#                                     Bullet that loads our files, and that `lithe bench` runs beside us; and where Node
+#                                     20 is there, from npm (into build/viewer) what the tests of the viewer need
 #   tools/bootstrap.sh build dev      also what `make check`, `make lint` and `make fuzz` need
 #   tools/bootstrap.sh build clients  also the programs that `make clients` opens our files with, and from npm (into
 #                                     build/clients) gltf-validator
@@ -19,6 +20,7 @@ build=(
 )
 test=(chromium libbullet-dev)
 clients=(blender python3-numpy python3-paraview xvfb xauth)
+viewer=(playwright-core@1.65.0 typescript@5.9.3)
 validator=gltf-validator@2.0.0-dev.3.10
 dev=(clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19)
 
@@ -27,12 +29,25 @@ install_validator() {
     npm install --silent --no-audit --no-fund --prefix build/clients "$validator"
 }
 
+# Without Node, or without npm's registry, the tests of the viewer are skipped: that is no reason to stop.
+install_viewer() {
+  local version
+  version=$(node --version 2>/dev/null | sed 's/v\([0-9]*\).*/\1/')
+  [ "${version:-0}" -ge 20 ] && command -v npm >/dev/null || return 0
+  [ -e build/viewer/node_modules/playwright-core ] && [ -e build/viewer/node_modules/typescript ] ||
+    npm install --silent --no-audit --no-fund --prefix build/viewer "${viewer[@]}" ||
+    echo "bootstrap: npm could not install ${viewer[*]}; the tests of the viewer will be skipped" >&2
+}
+
 wanted=()
 last=true
 for group in "${@:-build}"; do
   case $group in
     build) wanted+=("${build[@]}") ;;
-    test) wanted+=("${test[@]}") ;;
+    test)
+      wanted+=("${test[@]}")
+      last=install_viewer
+      ;;
     dev) wanted+=("${dev[@]}") ;;
     clients)
       wanted+=("${clients[@]}")

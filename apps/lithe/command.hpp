@@ -22,6 +22,8 @@ public:
 
     /// Hand this to long work; it shows progress on stderr and stops on Ctrl-C.
     Progress& progress() { return progress_; }
+    /// The user's wish to stop.
+    std::stop_token stop_token() const { return interrupt_.token(); }
 
     /// A line for people on stdout; silent with --quiet.
     template <class... Args>
@@ -65,5 +67,6 @@ void add_prepare_command(CLI::App& app, Session& session);
 void add_render_command(CLI::App& app, Session& session);
 void add_rig_command(CLI::App& app, Session& session);
 void add_simulate_command(CLI::App& app, Session& session);
+void add_view_command(CLI::App& app, Session& session); ///< only with LITHE_VIEWER
 
 } // namespace lithe::cli

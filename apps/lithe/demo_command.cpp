@@ -188,6 +188,9 @@ void run_scene(const BuiltinScene& builtin, const DemoOptions& options, Session&
                to_html(make_report(scene, prepared, result, keeper.frames(), pictures)));
     session.say("{} frames in {:.1f} s; {}/ has picture.png, report.html, metrics.json, {}.glb and frames/\n",
                 result.metrics.frames, result.metrics.seconds, folder.string(), builtin.name);
+#ifdef LITHE_VIEWER
+    session.say("to touch it: lithe view {}\n", builtin.name);
+#endif
     require_finished(result.report);
 }
 

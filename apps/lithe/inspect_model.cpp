@@ -1,5 +1,6 @@
 #include "inspect_model.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -101,7 +102,7 @@ void print_model(const std::string& file, const PreparedModel& model, const Prep
     const Vec3 size = bounds(volume.mesh.vertices).sizes();
     fmt::print("{}: reduced model of {}, {} coordinates instead of {}\n", file, model.name, model.rank(),
                3 * volume.mesh.vertex_count());
-    row("made from", "{} ({})", model.record.source, freshness_text(freshness(model, file)));
+    row("made from", "{} ({})", model.record.source, freshness_text(freshness(model.record, file)));
     row("settings", "{}", model.record.settings);
     row("body", "{} tets on {} vertices, {:.4g} x {:.4g} x {:.4g} m, {:.4g} kg ({} mass)",
         volume.mesh.tet_count(), volume.mesh.vertex_count(), size[0], size[1], size[2], model.tensors.mass,
@@ -128,7 +129,7 @@ std::string model_json(const std::string& file, const PreparedModel& model, cons
         {"name", model.name},
         {"rank", model.rank()},
         {"source", record.source},
-        {"stale", freshness_json(freshness(model, file))},
+        {"stale", freshness_json(freshness(model.record, file))},
         {"settings", record.settings},
         {"inputs", fmt::format("{:016x}", record.inputs)},
         {"tets", volume.mesh.tet_count()},
@@ -158,8 +159,87 @@ std::string model_json(const std::string& file, const PreparedModel& model, cons
     return out.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
+void print_bones(const std::string& file, const BoneModel& model)
+{
+    const Vec3 size = bounds(model.shown.rest.vertices).sizes();
+    fmt::print("{}: character {} of {} bones, {} coordinates\n", file, model.name, model.bones.size(),
+               model.freedoms());
+    row("made from", "{} ({})", model.record.source, freshness_text(freshness(model.record, file)));
+    row("settings", "{}", model.record.settings);
+    row("body", "{:.4g} x {:.4g} x {:.4g} m, {:.4g} kg", size[0], size[1], size[2], model.mass());
+    row("surface", "{} triangles on {} vertices", model.shown.rest.triangle_count(),
+        model.shown.rest.vertex_count());
+    row("collides by", "{} triangles on {} vertices", model.collision.rest.triangle_count(),
+        model.collision.rest.vertex_count());
+    std::error_code ignored;
+    row("file", "{:.1f} MB", static_cast<double>(std::filesystem::file_size(file, ignored)) / 1e6);
+
+    std::size_t wide = 4;
+    for (const PreparedBone& bone : model.bones) wide = std::max(wide, bone.name.size());
+    fmt::print("  {:<{}}  {:<{}}  {:>9}  {:>4}  {:>9}  {:>6}\n", "bone", wide, "parent", wide, "mass", "rank",
+               "lowest", "points");
+    for (std::size_t k = 0; k < model.bones.size(); ++k) {
+        const PreparedBone& bone = model.bones[k];
+        const VecX hz = rest_frequencies(bone);
+        const auto joint = std::ranges::find(model.joints, static_cast<int>(k), &PreparedBoneJoint::b);
+        fmt::print("  {:<{}}  {:<{}}  {:>6.3g} kg  {:>4}  {:>9}  {:>6}\n", bone.name, wide,
+                   bone.parent < 0 ? "" : model.bones[static_cast<std::size_t>(bone.parent)].name, wide,
+                   bone.tensors.mass, bone.rank(),
+                   hz.size() == 0 ? std::string("rigid") : fmt::format("{:.3g} Hz", hz[0]),
+                   joint == model.joints.end() ? 0 : joint->points.size());
+    }
+}
+
+std::string bones_json(const std::string& file, const BoneModel& model, const StageTimes& times)
+{
+    const auto surface = [](const BoneSurface& s) {
+        return Json{{"triangles", s.rest.triangle_count()}, {"vertices", s.rest.vertex_count()}};
+    };
+    Json out = {{"file", file},
+                {"kind", "bones"},
+                {"name", model.name},
+                {"source", model.record.source},
+                {"stale", freshness_json(freshness(model.record, file))},
+                {"settings", model.record.settings},
+                {"inputs", fmt::format("{:016x}", model.record.inputs)},
+                {"mass", model.mass()},
+                {"coordinates", model.freedoms()},
+                {"materials", materials_json(model.materials)},
+                {"surface", surface(model.shown)},
+                {"collision", surface(model.collision)},
+                {"bones", Json::array()},
+                {"joints", Json::array()}};
+    for (std::size_t k = 0; k < model.bones.size(); ++k) {
+        const PreparedBone& bone = model.bones[k];
+        out["bones"].push_back(
+            {{"name", bone.name},
+             {"parent",
+              bone.parent < 0 ? Json() : Json(model.bones[static_cast<std::size_t>(bone.parent)].name)},
+             {"mass", bone.tensors.mass},
+             {"rank", bone.rank()},
+             {"elastic", elastic_name(bone.reduced.elastic)},
+             {"damping", {bone.reduced.damping.mass, bone.reduced.damping.stiffness}},
+             {"frequencies", json_of(rest_frequencies(bone))},
+             {"skin_vertices", model.shown.skin[k].vertices.size()}});
+    }
+    for (const PreparedBoneJoint& joint : model.joints)
+        out["joints"].push_back({{"a", model.bones[static_cast<std::size_t>(joint.a)].name},
+                                 {"b", model.bones[static_cast<std::size_t>(joint.b)].name},
+                                 {"points", joint.points.size()}});
+    for (const StageTimes::Stage& stage : times.stages()) out["seconds"][stage.name] = stage.seconds;
+    return out.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
 void inspect_model(const std::string& file, ReportStyle style)
 {
+    if (model_kind(file) == "bones") {
+        const BoneModel model = read_bone_model(file);
+        if (style == ReportStyle::Json)
+            fmt::print("{}\n", bones_json(file, model));
+        else
+            print_bones(file, model);
+        return;
+    }
     const auto [model, volume] = read_model_file(file);
     if (style == ReportStyle::Json)
         fmt::print("{}\n", model_json(file, model, volume));

@@ -4,7 +4,7 @@
 #include "inspect_scene.hpp"
 
 #include "lithe/core/timer.hpp"
-#include "lithe/reduce/prepared_model.hpp"
+#include "lithe/reduce/bone_model.hpp"
 
 namespace lithe::cli {
 
@@ -17,7 +17,11 @@ void print_model(const std::string& file, const PreparedModel& model, const Prep
 std::string model_json(const std::string& file, const PreparedModel& model, const PreparedVolume& volume,
                        const StageTimes& times = {});
 
-/// Reads the file and tells what is in it, and whether its source has changed.
+/// What is in a character of bones, for people.
+void print_bones(const std::string& file, const BoneModel& model);
+std::string bones_json(const std::string& file, const BoneModel& model, const StageTimes& times = {});
+
+/// Reads the file, a model of either kind, and tells what is in it, and whether its source has changed.
 void inspect_model(const std::string& file, ReportStyle style);
 
 } // namespace lithe::cli

@@ -34,6 +34,9 @@ int run(int argc, char** argv)
     add_prepare_command(app, session);
     add_inspect_command(app, session);
     add_simulate_command(app, session);
+#ifdef LITHE_VIEWER
+    add_view_command(app, session);
+#endif
     add_render_command(app, session);
     add_bench_command(app, session);
     try {

@@ -12,6 +12,7 @@
 #include "lithe/core/atomic_file.hpp"
 #include "lithe/core/atomic_folder.hpp"
 #include "lithe/core/error.hpp"
+#include "lithe/prepare/prepare_bones.hpp"
 #include "lithe/prepare/prepare_model.hpp"
 
 namespace lithe::cli {
@@ -35,9 +36,16 @@ struct Options {
     std::optional<std::string> report, bullet, cache;
     std::optional<int> runs;
     std::optional<double> jitter;
-    std::vector<fs::path> snapshots, shapes;
+    std::vector<fs::path> snapshots;
+    std::vector<std::string> shapes;
     bool automatic = false, json = false;
     ReadOptions read;
+
+    bool bones = false;
+    std::optional<Index> modes, proxy;
+    std::optional<double> overlap;
+    std::optional<BoneHold> joints;
+    std::vector<std::string> rigid;
 };
 
 // ---- selectors of the command line
@@ -197,10 +205,116 @@ void print_times(const Reduction& reduction, Session& session)
     session.say("  time                {}\n", text);
 }
 
+void print_notes(const std::vector<std::string>& notes, Session& session)
+{
+    for (const std::string& note : notes) session.say("{}\n", note);
+}
+
+// ---- characters of bones
+
+/// No option stays without effect.
+void require_fitting(const Options& o)
+{
+    const std::pair<const char*, bool> of_one_body[] = {{"--body", o.body.has_value()},
+                                                        {"--rank", o.rank.has_value()},
+                                                        {"--auto", o.automatic},
+                                                        {"--tolerance", o.tolerance.has_value()},
+                                                        {"--material", o.material.has_value()},
+                                                        {"--mass", o.mass.has_value()},
+                                                        {"--rule", o.rule.has_value()},
+                                                        {"--poses", o.poses.has_value()},
+                                                        {"--contact-modes", o.contact_modes.has_value()},
+                                                        {"--seed", o.seed.has_value()},
+                                                        {"--pin", !o.pins.empty()},
+                                                        {"--runs", o.runs.has_value()},
+                                                        {"--jitter", o.jitter.has_value()},
+                                                        {"--snapshots", !o.snapshots.empty()},
+                                                        {"--cache", o.cache.has_value()},
+                                                        {"--bullet", o.bullet.has_value()}};
+    const std::pair<const char*, bool> of_bones[] = {{"--modes", o.modes.has_value()},
+                                                     {"--overlap", o.overlap.has_value()},
+                                                     {"--joints", o.joints.has_value()},
+                                                     {"--rigid", !o.rigid.empty()},
+                                                     {"--proxy", o.proxy.has_value()}};
+    if (o.bones) {
+        for (const auto& [name, given] : of_one_body)
+            if (given)
+                throw InputError(fmt::format("{} is for a model of one body; bones have --modes linear modes "
+                                             "each, and nothing pins them",
+                                             name));
+        if (o.elastic && *o.elastic == ElasticChoice::Cubature)
+            throw InputError("--elastic cubature is for a model of one body; bones are linear or polynomial");
+        return;
+    }
+    for (const auto& [name, given] : of_bones)
+        if (given) throw InputError(fmt::format("{} is for characters; give --bones too", name));
+}
+
+/// "forearm=bent.obj"
+BoneShape parse_bone_shape(const std::string& text)
+{
+    const auto sign = text.find('=');
+    if (sign == std::string::npos || sign == 0 || sign + 1 == text.size())
+        throw InputError(
+            fmt::format("--shapes {}: with --bones give BONE=MESH, as in forearm=bent.obj", text));
+    return {.bone = text.substr(0, sign), .file = text.substr(sign + 1)};
+}
+
+BoneOptions bone_options(const Options& options)
+{
+    BoneOptions out;
+    set(options.modes, out.modes);
+    set(options.overlap, out.overlap);
+    set(options.joints, out.hold);
+    out.rigid = options.rigid;
+    set(options.proxy, out.proxy_vertices);
+    out.tets = {.cell = options.cell, .count = options.tets};
+    out.young = options.young;
+    set(options.poisson, out.poisson);
+    set(options.density, out.density);
+    if (!options.damping.empty()) out.damping = {options.damping[0], options.damping[1]};
+    if (options.elastic && *options.elastic != ElasticChoice::Automatic) out.elastic = *options.elastic;
+    for (const std::string& shape : options.shapes) out.shapes.push_back(parse_bone_shape(shape));
+    return out;
+}
+
+/// A file, or "shape:octopus".
+SceneSource rig_source(const Options& options)
+{
+    constexpr std::string_view shape = "shape:";
+    if (options.input.starts_with(shape))
+        return {.from = options.input.substr(shape.size()), .read = options.read};
+    return {.from = fs::path(options.input), .read = options.read};
+}
+
+void run_prepare_bones(const Options& options, Session& session)
+{
+    const BoneOptions wanted = bone_options(options);
+    require_writable(options);
+    std::vector<std::string> notes;
+    StageTimes times;
+    const BoneModel model = [&] {
+        const auto time = times.measure("bones");
+        return prepare_bones(rig_source(options), wanted, session.progress(), notes);
+    }();
+    write_bone_model(options.output, model);
+    if (options.report) write_bones_report(*options.report, options.output, model, times, session.progress());
+    if (options.json) {
+        fmt::print("{}\n", bones_json(options.output, model, times));
+        return;
+    }
+    print_notes(notes, session);
+    if (!session.quiet) print_bones(options.output, model);
+    session.say("  time                {:.1f} s\n", times.stages().front().seconds);
+    if (options.report) session.say("wrote {}\n", *options.report);
+}
+
 void run_prepare(const Options& options, Session& session)
 {
     if (fs::path(options.output).extension() != ".lithe")
         throw InputError({.file = options.output}, "a model's file ends in .lithe");
+    require_fitting(options);
+    if (options.bones) return run_prepare_bones(options, session);
     Scene scene = load_scene(options);
     SceneBody& body = body_of(scene, options);
     prepare_body_settings(options, body);
@@ -214,7 +328,7 @@ void run_prepare(const Options& options, Session& session)
         fmt::print("{}\n", model_json(options.output, reduction.model, reduction.volume, reduction.times));
         return;
     }
-    for (const std::string& note : reduction.notes) session.say("{}\n", note);
+    print_notes(reduction.notes, session);
     if (!session.quiet) print_model(options.output, reduction.model, reduction.volume);
     print_times(reduction, session);
     if (options.report) session.say("wrote {}\n", *options.report);
@@ -226,10 +340,14 @@ void run_prepare(const Options& options, Session& session)
 void add_prepare_command(CLI::App& app, Session& session)
 {
     const auto options = std::make_shared<Options>();
-    CLI::App* command = add_command(app, session, "prepare",
-                                    "make a reduced model (.lithe) of a mesh or of a body of a scene",
-                                    [options, &session] { run_prepare(*options, session); });
-    command->add_option("input", options->input, "mesh, or scene (.toml) with a [[body]]")->required();
+    CLI::App* command =
+        add_command(app, session, "prepare",
+                    "make a reduced model (.lithe) of a mesh, of a body of a scene, or of a character",
+                    [options, &session] { run_prepare(*options, session); });
+    command
+        ->add_option("input", options->input,
+                     "mesh, scene (.toml) with a [[body]], or with --bones a character")
+        ->required();
     command->add_option("-o,--output", options->output, "the model: a file ending in .lithe")->required();
     command->add_option("--body", options->body, "which body of the scene, by its name");
     auto* rank = command->add_option("--rank", options->rank, "how many coordinates (default: 30)")
@@ -280,14 +398,31 @@ void add_prepare_command(CLI::App& app, Session& session)
         ->check(CLI::Range(0.0, 1.0));
     command->add_option("--snapshots", options->snapshots,
                         "train with an animation: .pc2, a mesh, or a folder of meshes; may be repeated");
-    command->add_option("--shapes", options->shapes,
-                        "mesh whose displacement becomes a column of the basis; may be repeated");
+    command->add_option(
+        "--shapes", options->shapes,
+        "mesh whose displacement becomes a column of the basis; may be repeated; with --bones "
+        "BONE=MESH, for one of them");
     command->add_option("--cache", options->cache,
                         "folder where finished runs are kept (default: MODEL_training)");
     command->add_option("--report", options->report,
                         "page (.html) about the model: errors, spectrum, pictures, times");
     command->add_option("--bullet", options->bullet,
                         "folder for the files that Bullet's reduced bodies are read from");
+    command->add_flag(
+        "--bones", options->bones,
+        "make a character of deformable bones, of a rig (.glb, .gltf, .shape, .skel.txt) or of a built-in "
+        "shape (shape:NAME)");
+    command->add_option("--modes", options->modes, "of each bone (default: 10)")
+        ->check(CLI::Range(Index{0}, Index{1000}));
+    command
+        ->add_option("--overlap", options->overlap,
+                     "weight from which a tet is a bone's too (default: 0.15); 0: no tet has two")
+        ->check(CLI::Range(0.0, 0.99));
+    command->add_option("--joints", options->joints, "between bones: weld (default), hinge or ball")
+        ->transform(one_of(bone_holds));
+    command->add_option("--rigid", options->rigid, "bone that does not deform; may be repeated");
+    command->add_option("--proxy", options->proxy, "vertices to collide by, about (default: 300)")
+        ->check(CLI::Range(Index{4}, Index{1'000'000}));
     command->add_flag("--json", options->json, "print one JSON object with every figure");
     add_read_options(*command, options->read);
 }

@@ -2,6 +2,8 @@
 
 #include "inspect_model.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "lithe/core/atomic_file.hpp"
@@ -93,7 +95,68 @@ void set_curves(const ReductionRecord& record, ModelReport& report)
     report.rank_errors = record.rank_errors;
 }
 
+/// What a unit of a bone's coordinate does to the skin.
+Points skin_displacement(const BoneSurface& surface, std::size_t bone, Index coordinate)
+{
+    const SkinBone& skin = surface.skin[bone];
+    Points out = Points::Zero(3, surface.rest.vertex_count());
+    for (Index i = 0; i < skin.weights.size(); ++i)
+        out.col(skin.vertices[static_cast<std::size_t>(i)]) =
+            skin.weights[i] * skin.basis.block<3, 1>(3 * i, coordinate).cast<double>();
+    return out;
+}
+
+std::vector<ReportFact> facts_of(const BoneModel& model, const fs::path& file)
+{
+    const Vec3 size = bounds(model.shown.rest.vertices).sizes();
+    std::error_code ignored;
+    std::vector<ReportFact> facts = {
+        {"made from", model.record.source},
+        {"size", fmt::format("{:.3g} × {:.3g} × {:.3g} m", size[0], size[1], size[2])},
+        {"mass", fmt::format("{:.4g} kg", model.mass())},
+        {"surface", fmt::format("{} triangles", model.shown.rest.triangle_count())},
+        {"collides by", fmt::format("{} triangles", model.collision.rest.triangle_count())},
+        {"coordinates", std::to_string(model.freedoms())},
+        {"joints", std::to_string(model.joints.size())},
+        {"file", megabytes(static_cast<double>(fs::file_size(file, ignored)))},
+        {"peak memory", megabytes(static_cast<double>(peak_memory_bytes()))},
+        {"settings", model.record.settings}};
+    for (const PreparedBone& bone : model.bones)
+        facts.push_back(
+            {"bone " + bone.name,
+             fmt::format("{:.3g} kg, {}", bone.tensors.mass,
+                         bone.rank() == 0 ? std::string("rigid")
+                                          : fmt::format("{} coordinates from {:.3g} Hz", bone.rank(),
+                                                        rest_frequencies(bone)[0]))});
+    return facts;
+}
+
 } // namespace
+
+void write_bones_report(const fs::path& page, const fs::path& model_file, const BoneModel& model,
+                        const StageTimes& times, Progress& progress)
+{
+    AtomicFile file(page);
+    ModelReport report{.title = model.name};
+    report.summary =
+        fmt::format("A character of {} bones, {} coordinates.", model.bones.size(), model.freedoms());
+    report.facts = facts_of(model, model_file);
+    report.surface = model.shown.rest;
+    std::vector<double> all;
+    for (std::size_t k = 0; k < model.bones.size(); ++k) {
+        const VecX hz = rest_frequencies(model.bones[k]);
+        all.insert(all.end(), hz.begin(), hz.end());
+        if (hz.size() > 0 && static_cast<Index>(report.shapes.size()) < shape_count)
+            report.shapes.push_back({fmt::format("{}, {:.3g} Hz", model.bones[k].name, hz[0]),
+                                     skin_displacement(model.shown, k, 0)});
+    }
+    std::ranges::sort(all);
+    report.frequencies = Eigen::Map<const VecX>(all.data(), static_cast<Index>(all.size()));
+    for (const StageTimes::Stage& stage : times.stages())
+        report.stages.push_back({stage.name, stage.seconds});
+    file.write(to_html(make_report(report, {}, progress)));
+    file.commit();
+}
 
 void write_prepare_report(const fs::path& page, const fs::path& model_file, const Reduction& reduction,
                           Progress& progress)

@@ -88,8 +88,8 @@ class Make(ProgramTest):
     def test_every_listed_shape_can_be_made(self):
         listing = self.succeed("mesh", "--make", "list")
         names = [line.split()[0] for line in listing.splitlines() if line and not line.startswith("FILE")]
-        for needed in ("biped", "hand", "fish", "octopus", "cow", "cactus", "puffer", "ship", "box", "sphere",
-                       "capsule", "cylinder", "torus", "beam"):
+        for needed in ("biped", "hand", "fish", "octopus", "cow", "cactus", "kraken", "puffer", "shell", "ship",
+                       "trout", "box", "sphere", "capsule", "cylinder", "torus", "beam"):
             self.assertIn(needed, names)
         for name in names:
             self.succeed("mesh", "--make", name, "-o", f"{name}.obj")

@@ -105,6 +105,97 @@ class Prepare(ProgramTest):
             self.assertTrue((self.folder / "bullet" / name).exists(), name)
 
 
+ARM = """\
+joint shoulder at 0 1 0 radius 0.12
+joint elbow of shoulder at 0.5 0 0 radius 0.12
+joint hand of elbow at 0.5 0 0 radius 0.12
+"""
+
+
+class PrepareBones(ProgramTest):
+    def prepare(self, *options):
+        self.write("arm.shape", ARM)
+        return self.succeed("prepare", "arm.shape", "--bones", "-o", "arm.lithe", "--tets", "1500", *options)
+
+    def inspected(self):
+        return json.loads(self.succeed("inspect", "arm.lithe", "--json"))
+
+    def test_a_character_becomes_bones_that_inspect_explains(self):
+        said = self.prepare("--modes", "4")
+        self.assertIn("character arm of 3 bones", said)
+        found = self.inspected()
+        self.assertEqual(found["kind"], "bones")
+        self.assertEqual([bone["name"] for bone in found["bones"]], ["shoulder", "elbow", "hand"])
+        self.assertEqual([bone["rank"] for bone in found["bones"]], [4, 4, 4])
+        self.assertAlmostEqual(sum(bone["mass"] for bone in found["bones"]), found["mass"], places=9)
+        self.assertEqual([(j["a"], j["b"], j["points"]) for j in found["joints"]],
+                         [("shoulder", "elbow", 3), ("elbow", "hand", 3)])
+        self.assertIs(found["stale"], False)
+        self.write("arm.shape", ARM + "# another day\n")
+        self.assertIs(self.inspected()["stale"], True)
+        self.assertIn("elbow", self.succeed("inspect", "arm.lithe"))
+
+    def test_options_are_followed(self):
+        self.prepare("--modes", "3", "--joints", "ball", "--rigid", "hand", "--proxy", "80", "--density", "500", "--damping", "0.5",
+                     "0.01", "--report", "arm.html")
+        found = self.inspected()
+        self.assertEqual([bone["rank"] for bone in found["bones"]], [3, 3, 0])
+        self.assertEqual([joint["points"] for joint in found["joints"]], [1, 1])
+        self.assertEqual(found["bones"][0]["damping"], [0.5, 0.01])
+        self.assertEqual(found["materials"][0]["density"], 500)
+        self.assertLess(found["collision"]["vertices"], 100)
+        self.assertIn("<svg", (self.folder / "arm.html").read_text())
+        apart = sum(bone["skin_vertices"] for bone in found["bones"])
+        self.prepare("--modes", "3", "--overlap", "0.01", "--elastic", "polynomial")
+        found = self.inspected()
+        self.assertEqual(found["bones"][0]["elastic"], "polynomial")
+        self.assertGreater(sum(bone["skin_vertices"] for bone in found["bones"]), apart)
+
+    def test_an_example_pose_is_one_more_coordinate(self):
+        self.write("arm.shape", ARM)
+        self.succeed("mesh", "arm.shape", "-o", "rest.obj")
+        lines = []
+        for line in (self.folder / "rest.obj").read_text().splitlines():
+            if line.startswith("v "):
+                x, y, z = map(float, line.split()[1:4])
+                line = f"v {x} {y + 0.2 * x * x} {z}"
+            lines.append(line)
+        self.write("bent.obj", "\n".join(lines) + "\n")
+        self.prepare("--modes", "2", "--shapes", "elbow=bent.obj")
+        self.assertEqual([bone["rank"] for bone in self.inspected()["bones"]], [2, 3, 2])
+
+    def test_the_same_input_gives_the_same_bytes_whatever_the_threads(self):
+        self.prepare("--modes", "3", "--threads", "1")
+        one = (self.folder / "arm.lithe").read_bytes()
+        self.prepare("--modes", "3", "--threads", "2")
+        self.assertEqual(one, (self.folder / "arm.lithe").read_bytes())
+
+
+class PrepareBonesBadInput(ProgramTest):
+    def test_options_of_one_body(self):
+        self.write("arm.shape", ARM)
+        for option in (("--rank", "5"), ("--auto",), ("--pin", "top"), ("--bullet", "b"), ("--runs", "2"), ("--material", "stvk"),
+                       ("--elastic", "cubature")):
+            self.refuse("prepare", "arm.shape", "--bones", "-o", "arm.lithe", *option, says=[option[0], "for a model of one body"])
+
+    def test_options_of_bones_without_bones(self):
+        self.write("cube.obj", CUBE)
+        for option in (("--modes", "5"), ("--joints", "ball"), ("--rigid", "hand"), ("--overlap", "0.2"), ("--proxy", "50")):
+            self.refuse("prepare", "cube.obj", "-o", "cube.lithe", *option, says=[option[0], "--bones"])
+
+    def test_what_is_no_character(self):
+        self.write("cube.obj", CUBE)
+        self.refuse("prepare", "cube.obj", "--bones", "-o", "cube.lithe", says=["cube.obj", "no character"])
+        self.refuse("prepare", "shape:box", "--bones", "-o", "box.lithe", says=["without a skeleton"])
+
+    def test_bones_that_are_not_there(self):
+        self.write("arm.shape", ARM)
+        for option in (("--rigid", "elbo"), ("--shapes", "elbo=rest.obj")):
+            self.refuse("prepare", "arm.shape", "--bones", "-o", "arm.lithe", "--tets", "1500", *option,
+                        says=["did you mean 'elbow'?"])
+        self.refuse("prepare", "arm.shape", "--bones", "-o", "arm.lithe", "--shapes", "rest.obj", says=["BONE=MESH"])
+
+
 class PrepareBadInput(ProgramTest):
     def test_a_rank_above_what_the_mesh_has(self):
         self.write("bar.toml", BAR)

@@ -675,6 +675,31 @@ TEST(Detect, ManyPairsAreTheSameForAnyNumberOfThreads)
     }
 }
 
+/// Things that drift through each other: what is remembered of earlier steps must not change what is found.
+TEST(Detect, FindsTheSameWithAndWithoutAMemory)
+{
+    Heap heap;
+    DetectManyWork remembering;
+    Random random(43);
+    std::size_t found = 0;
+    for (int step = 0; step < 40; ++step) {
+        for (auto& thing : heap.things) {
+            const Vec3 way =
+                0.01 * Vec3(random.uniform() - 0.5, random.uniform() - 0.7, random.uniform() - 0.5);
+            thing->swept.start = thing->swept.end;
+            thing->swept.end.colwise() += way;
+            thing->swept.update();
+        }
+        DetectManyWork fresh;
+        ContactSet with, without;
+        detect_contacts(heap.surface_pairs, {}, remembering, with);
+        detect_contacts(heap.surface_pairs, {}, fresh, without);
+        EXPECT_TRUE(same_bits(with, without)) << step;
+        found += without.contacts.size();
+    }
+    EXPECT_GT(found, 2000u);
+}
+
 TEST(Detect, AllocatesNothingTheSecondTime)
 {
     if (!MallocCounter::works()) GTEST_SKIP();

@@ -142,23 +142,37 @@ TetMesh ball_tets(double radius, int cells)
     return mesh;
 }
 
-/// Softer balls keep more of the energy as vibrations than a cradle may lose.
-TEST(FramedWorld, NewtonsCradleHandsTheSpeedOn)
+struct Cradle {
+    double young;
+    FramedScheme scheme;
+};
+
+class FramedCradle : public testing::TestWithParam<Cradle> {};
+
+/// Of balls whose vibrations a step does not resolve. Softer ones keep more of the energy as vibrations than a cradle may
+/// lose: that is how they are.
+TEST_P(FramedCradle, HandsTheSpeedOn)
 {
-    const double radius = 0.05, gap = 1e-3, speed = 1.0;
-    const auto ball = free_model(ball_tets(radius, 4), 1e10, 8, {});
+    const double radius = 0.05, gap = 1e-3, speed = 1.0, h = 1e-4;
+    const auto ball = free_model(ball_tets(radius, 4), GetParam().young, 8, {});
+    ASSERT_GT(h * ball->motion.lowest_frequency, 1.0);
     World world({.gravity = still, .contact = exact});
     const int count = 5;
     for (int i = 0; i < count; ++i)
         world.add(framed(numbered("ball", i), ball, Vec3((2.0 * radius + gap) * i, 0, 0),
                          {.velocity = Vec3(i == 0 ? speed : 0.0, 0, 0),
-                          .motion = {.scheme = FramedScheme::Theta},
+                          .motion = {.scheme = GetParam().scheme},
                           .law = {.restitution = 1.0}}));
-    for (int k = 0; k < 100; ++k) ASSERT_TRUE(world.step(1e-4).done);
+    for (int k = 0; k < 100; ++k) ASSERT_TRUE(world.step(h).done);
     const auto velocity = [&](int i) { return state_of(world, numbered("ball", i)).v; };
     EXPECT_GE(velocity(count - 1)[0], 0.9 * speed);
     for (int i = 0; i + 1 < count; ++i) EXPECT_LT(velocity(i).norm(), 0.05 * speed);
 }
+INSTANTIATE_TEST_SUITE_P(, FramedCradle,
+                         testing::Values(Cradle{1e8, FramedScheme::Theta}, Cradle{1e9, FramedScheme::Theta},
+                                         Cradle{1e10, FramedScheme::Theta},
+                                         Cradle{1e8, FramedScheme::BackwardEuler},
+                                         Cradle{1e10, FramedScheme::BackwardEuler}));
 
 /// The tets of a box from -0.6 to 0.6 m, less those from -0.5 to 0.5.
 TetMesh shell_tets()
@@ -207,7 +221,7 @@ TEST(FramedWorld, BodiesInAFreeShellKeepAllMomentum)
     World world = closed_shell({.friction = 0.05, .restitution = 1.0});
     Audit audit(world);
     for (int k = 0; k < 10000; ++k) audit.step(world, 1.0 / 240.0);
-    EXPECT_GT(audit.contacts, 5000);
+    EXPECT_GT(audit.contacts, 1000);
     EXPECT_LT(audit.linear_drift, 1e-10 * audit.linear_scale);
     EXPECT_LT(audit.angular_drift, 1e-10 * audit.angular_scale);
 }

@@ -395,11 +395,11 @@ TEST_P(Character, StaysAClosedManifoldWhenFarTooCoarse)
 }
 
 INSTANTIATE_TEST_SUITE_P(BuiltIn, Character,
-                         testing::Values("biped", "cactus", "cow", "fish", "hand", "octopus", "puffer",
-                                         "ship"),
+                         testing::Values("biped", "cactus", "cow", "fish", "hand", "kraken", "octopus",
+                                         "puffer", "shell", "ship", "trout"),
                          [](const auto& character) { return character.param; });
 
-TEST(Characters, AreTheEightOfTheLibrary)
+TEST(Characters, AreTheElevenOfTheLibrary)
 {
     std::vector<std::string> names;
     for (const BuiltinShape& shape : builtin_shapes()) {
@@ -407,8 +407,8 @@ TEST(Characters, AreTheEightOfTheLibrary)
         EXPECT_FALSE(shape.one_line.empty());
         EXPECT_EQ(shape.one_line.find('#'), shape.one_line.npos);
     }
-    EXPECT_THAT(names, testing::UnorderedElementsAre("biped", "cactus", "cow", "fish", "hand", "octopus",
-                                                     "puffer", "ship"));
+    EXPECT_THAT(names, testing::UnorderedElementsAre("biped", "cactus", "cow", "fish", "hand", "kraken",
+                                                     "octopus", "puffer", "shell", "ship", "trout"));
 }
 
 TEST(Characters, HandKeepsItsFiveFingersAtACentimetre)

@@ -131,8 +131,8 @@ TEST(Shapes, SayWhatIsWrongWithASpecification)
 TEST(Shapes, ListNamesEveryShape)
 {
     const std::string list = list_shapes();
-    for (const char* name :
-         {"box", "torus", "biped", "hand", "fish", "octopus", "cow", "cactus", "puffer", "ship"})
+    for (const char* name : {"box", "torus", "biped", "hand", "fish", "octopus", "cow", "cactus", "kraken",
+                             "puffer", "shell", "ship", "trout"})
         EXPECT_THAT(list, testing::HasSubstr(name));
 }
 

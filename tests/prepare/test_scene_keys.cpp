@@ -86,6 +86,8 @@ std::vector<KeyCase> head_cases()
         {"time.newmark_gamma", head("[time]\nmethod = \"newmark\"\nnewmark_gamma = @"), "0.5", "0.6"},
         {"world", head("world = @"), "{}", "{gravity = [0, 0, 1]}"},
         {"world.gravity", head("[world]\ngravity = @"), "[0, -9.81, 0]", "[0, -1.6, 0]"},
+        {"world.sleep", body("rigid = true\n[time]\nfps = 4\nsubsteps = 30\n[world]\nsleep = @"), "false",
+         "true"},
         {"solver", head("solver = @"), "{}", "{tolerance = 1e-12}"},
         {"solver.tolerance", head("[solver]\ntolerance = @"), "1e-3", "1e-12"},
         {"solver.max_iterations", head("[solver]\ntolerance = 1e-12\nmax_iterations = @"), "40", "1"},
@@ -135,6 +137,8 @@ std::vector<KeyCase> body_cases()
          "[0, 0, 10]"},
         {"body.rigid", body("rigid = @"), "false", "true"},
         {"body.restitution", body("rigid = true\nrestitution = @"), "0", "1"},
+        {"body.groups", body("groups = [@]") + "groups = [\"fish\"]\npasses = [\"fish\"]\n", "\"fish\"", "\"bird\""},
+        {"body.passes", body("passes = [@]") + "groups = [\"fish\"]\n", "\"fish\"", ""},
         {"body.contact_stiffness", body("contact_stiffness = @"), "1e7", "1e8"},
         // a block that is squeezed flat and through itself by its pins
         {"body.self_contact",
@@ -214,6 +218,53 @@ std::vector<KeyCase> reduce_cases()
     };
 }
 
+/// A worm of three bones that lies on the ground.
+std::vector<KeyCase> bones_cases()
+{
+    const auto worm = [](const std::string& more) {
+        return "[[body]]\nshape = \"worm.shape\"\ntets = 400\nposition = [0, 0.06, 0]\nmaterial = {young = "
+               "2e4}\n" +
+               more + "\n" + ground;
+    };
+    const auto muscle = [=](const std::string& more) {
+        return worm("bones = {modes = 4}\n[[body.muscle]]\nbone = \"middle\"\n" + more);
+    };
+    return {
+        {"body.bones", worm("bones = @"), "{modes = 3}", "{modes = 4}"},
+        {"body.bones.modes", worm("bones.modes = @"), "0", "4"},
+        {"body.bones.overlap", worm("bones = {modes = 4, overlap = @}"), "0.1", "0.3"},
+        {"body.bones.hold", worm("bones = {modes = 4, hold = \"@\"}"), "weld", "ball"},
+        {"body.bones.rigid", worm("bones = {modes = 4, rigid = @}"), "[]", "[\"head\"]"},
+        {"body.bones.proxy", worm("bones = {modes = 4, proxy = @}"), "40", "80"},
+        {"body.detail", worm("bones = {modes = 4}\ndetail = @"), "0.03", "0.04"},
+        {"body.led", worm("bones = {modes = 4}\n@"), "", "[[body.led]]\nbone = \"head\""},
+        {"body.led.bone", worm("bones = {modes = 4}\nled = [{bone = \"@\"}]"), "head", "tail"},
+        {"body.led.motion", worm("bones = {modes = 4}\nled = [{bone = \"head\", motion = @}]"),
+         "[{time = 0}]", "[{time = 0}, {time = 1, translation = [0, 1, 0]}]"},
+        {"body.led.motion.time",
+         worm("bones = {modes = 4}\nled = [{bone = \"head\", motion = [{time = 0}, {time = @, translation = "
+              "[0, 1, 0]}]}]"),
+         "1", "2"},
+        {"body.led.motion.translation",
+         worm("bones = {modes = 4}\nled = [{bone = \"head\", motion = [{time = 0}, {time = 1, translation = "
+              "@}]}]"),
+         "[0, 1, 0]", "[0, 2, 0]"},
+        {"body.led.motion.rotation",
+         worm("bones = {modes = 4}\nled = [{bone = \"head\", motion = [{time = 0}, {time = 1, rotation = "
+              "@}]}]"),
+         "[0, 90, 0]", "[0, 45, 0]"},
+        {"body.muscle", worm("bones = {modes = 4}\n@"), "",
+         "[[body.muscle]]\nbone = \"middle\"\nangle = 30\nphase = 0.25"},
+        {"body.muscle.bone",
+         worm("bones = {modes = 4}\n[[body.muscle]]\nbone = \"@\"\nangle = 30\nphase = 0.25"), "middle",
+         "tail"},
+        {"body.muscle.axis", muscle("angle = 30\nphase = 0.25\naxis = @"), "[0, 1, 0]", "[0, 0, 1]"},
+        {"body.muscle.angle", muscle("phase = 0.25\nangle = @"), "20", "30"},
+        {"body.muscle.period", muscle("angle = 30\nperiod = @"), "1", "0.5"},
+        {"body.muscle.phase", muscle("angle = 30\nphase = @"), "0", "0.25"},
+    };
+}
+
 std::vector<KeyCase> training_cases()
 {
     const auto trained = [](const std::string& more) {
@@ -288,6 +339,10 @@ std::vector<KeyCase> obstacle_cases()
         {"obstacle.path.rotation", on(low + "path = [{time = 0}, {time = 1, rotation = @}]"), "[0, 0, 10]",
          "[0, 0, 20]"},
         {"obstacle.friction", on(low + "friction = @"), "0", "0.8"},
+        {"obstacle.groups", block + std::string("groups = [\"fish\"]\npasses = [\"fish\"]\n") + ground + "groups = [@]\n",
+         "\"fish\"", "\"bird\""},
+        {"obstacle.passes", block + std::string("groups = [\"fish\"]\n") + ground + "passes = [@]\n", "\"fish\"", ""},
+        {"obstacle.hidden", on("shape = \"plane\"\nhidden = @"), "false", "true"},
         {"obstacle.color", on("shape = \"plane\"\ncolor = @"), "[1, 0, 0]", "[0, 1, 0]"},
     };
 }
@@ -311,11 +366,18 @@ std::vector<KeyCase> character_cases()
         {"character.start", on_skin(moving + "start = @"), "0", "\"500 ms\""},
         {"character.speed", on_skin(moving + "speed = @"), "1", "-1"},
         {"character.loop", on_skin(moving + "start = 0.98\nloop = @"), "true", "false"},
+        {"character.detail", on_skin("shape = \"one.shape\"\nposition = [0, -0.45, 0]\ndetail = @"), "0.1",
+         "0.15"},
         {"character.skinning", on_skin(table + "clip = \"turn\"\nskinning = \"@\""), "linear",
          "dual_quaternion"},
         {"character.position", on_skin(table + "position = @"), "[0, 0, 0]", "[0, -0.01, 0]"},
         {"character.rotation", on_skin(table + "rotation = @"), "[0, 0, 0]", "[0, 0, 2]"},
         {"character.friction", on_skin(moving + "friction = @"), "0", "0.8"},
+        {"character.groups",
+         block + std::string("groups = [\"fish\"]\npasses = [\"fish\"]\n[[character]]\n") + moving + "groups = [@]\n",
+         "\"fish\"", "\"bird\""},
+        {"character.passes",
+         block + std::string("groups = [\"fish\"]\n[[character]]\n") + moving + "passes = [@]\n", "\"fish\"", ""},
         {"character.color", on_skin(table + "color = @"), "[1, 0, 0]", "[0, 1, 0]"},
         {"character.track", on_skin(table + "@"), "",
          "[[character.track]]\njoint = \"root\"\nmotion = [{time = 0}, {time = 1, translation = [1, 0, 0]}]"},
@@ -346,6 +408,16 @@ std::vector<KeyCase> joint_cases()
     const auto joint = [=](const std::string& keys) {
         return held(fmt::format("[[joint]]\na = \"x\"\nb = \"y\"\nat = [0, 0.2, 0]\n{}", keys));
     };
+    // beside its middle, so that it falls to one side
+    const auto beside = [=](const std::string& keys) {
+        return held(fmt::format("[[joint]]\na = \"y\"\nb = \"x\"\nat = [0.5, 0, 0]\n{}", keys));
+    };
+    // it would fall to one side and to the other
+    const auto hinge = [=](const std::string& keys) {
+        const char* at = keys.starts_with("lower") ? "[-0.5, 0, 0]" : "[0.5, 0, 0]";
+        return held(fmt::format(
+            "[[joint]]\na = \"y\"\nb = \"x\"\nat = {}\nkind = \"hinge\"\naxis = [0, 0, 1]\n{}", at, keys));
+    };
     return {
         {"joint", held("@"), "", "[[joint]]\na = \"x\"\nb = \"y\"\nat = [0, 0.2, 0]"},
         {"joint.a", held("[[joint]]\na = \"@\"\nb = \"x\"\nat = [0, 0.2, 0]"), "y", "z"},
@@ -357,14 +429,43 @@ std::vector<KeyCase> joint_cases()
         {"joint.stiffness", joint("stiffness = @"), "100", "200"},
         {"joint.damping", joint("stiffness = 100\ndamping = @"), "0", "10"},
         {"joint.strength", joint("strength = @"), "1", "1e9"},
+        {"joint.lower", hinge("lower = @"), "-1", "-180"},
+        {"joint.upper", hinge("upper = @"), "1", "180"},
+        {"joint.cone", beside("axis = [1, 0, 0]\ncone = @"), "1", "180"},
+        {"joint.motor", hinge("@"), "", "[joint.motor]\nspeed = 90"},
+        {"joint.motor.speed", hinge("[joint.motor]\nspeed = @"), "90", "180"},
+        {"joint.motor.angle", hinge("[joint.motor]\nstiffness = 500\nangle = @"), "30", "60"},
+        {"joint.motor.stiffness", hinge("[joint.motor]\nangle = 30\nstiffness = @"), "500", "900"},
+        {"joint.motor.damping", hinge("[joint.motor]\nangle = 30\nstiffness = 500\ndamping = @"), "0", "50"},
+        {"joint.motor.torque", hinge("[joint.motor]\nspeed = 90\ntorque = @"), "1", "1000"},
+    };
+}
+
+std::vector<KeyCase> pair_cases()
+{
+    const auto scene = [](const std::string& keys) {
+        return fmt::format("{}name = \"x\"\nrigid = true\n[[body]]\nname = \"far\"\nrigid = true\nshape = "
+                           "\"box:size=0.2x0.2x0.2\"\nposition = [3, 0.1, 0]\n[[obstacle]]\nname = \"y\"\nshape = "
+                           "\"plane\"\n[[obstacle]]\nname = \"above\"\nshape = \"sphere:radius=1\"\nposition = [0, 9, 0]\n{}\n",
+                           block, keys);
+    };
+    const auto rule = [=](const std::string& keys) { return scene("[[pair]]\na = \"x\"\nb = \"y\"\n" + keys); };
+    return {
+        {"pair", scene("@"), "", "[[pair]]\na = \"x\"\nb = \"y\"\ncollide = false"},
+        {"pair.a", scene("[[pair]]\na = \"@\"\nb = \"y\"\ncollide = false"), "x", "far"},
+        {"pair.b", scene("[[pair]]\na = \"x\"\nb = \"@\"\ncollide = false"), "y", "above"},
+        {"pair.friction", rule("friction = @"), "0", "0.8"},
+        {"pair.restitution", rule("restitution = @"), "0", "1"},
+        {"pair.collide", rule("collide = @"), "true", "false"},
     };
 }
 
 std::vector<KeyCase> all_cases()
 {
     std::vector<KeyCase> all;
-    for (const auto& some : {head_cases(), body_cases(), reduce_cases(), training_cases(), pin_cases(),
-                             load_cases(), obstacle_cases(), character_cases(), joint_cases()})
+    for (const auto& some : {head_cases(), body_cases(), reduce_cases(), bones_cases(), training_cases(),
+                             pin_cases(), load_cases(), obstacle_cases(), character_cases(), pair_cases(),
+                             joint_cases()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }
@@ -408,6 +509,10 @@ protected:
                 folder_ / (std::string(name) + ".shape"),
                 fmt::format("joint root at 0 0 0 radius {0}\njoint end of root at 0.3 0 0 radius {0}\n",
                             radius));
+        write_file(folder_ / "worm.shape",
+                   "joint head at 0.2 0 0 radius 0.05\njoint middle of head at -0.2 0 0 "
+                   "radius 0.05\njoint tail of middle at -0.2 0 0 radius 0.05\n"
+                   "cone of tail to -0.2 0 0 radius 0.05\n");
         write_reduced("soft.lithe", "2e4");
         write_reduced("stiff.lithe", "4e4");
     }
@@ -467,7 +572,8 @@ protected:
         prepared.run.last_frame = std::min(prepared.run.last_frame, 6);
         std::string shown = scene.title;
         for (const Shown& one : prepared.world.shown())
-            shown += fmt::format(" {} {} {} {}", one.name, one.color[0], one.color[1], one.color[2]);
+            shown += fmt::format(" {} {} {} {} {}", one.name, one.color[0], one.color[1], one.color[2],
+                                 one.surface.triangle_count());
         RunMetrics metrics;
         const RunReport report = run(prepared.world, prepared.run, {}, metrics, progress);
         return fmt::format("{} {} {} {} {} {}", shown, report.last_frame, report.trouble, prepared.run.fps,

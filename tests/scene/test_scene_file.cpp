@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <fstream>
 #include <functional>
+#include <numbers>
 #include <regex>
 #include <sstream>
 
@@ -172,6 +173,8 @@ std::vector<KeyCase> top_cases()
          [](const Scene& s) { return s.gravity == Vec3(0.0, -1.62, 0.0); },
          with_head("[world]\ngravity = 9.81"),
          "scene.toml:2:11: gravity must be three numbers, as in [0, 1, 0], but is the number 9.81"},
+        {"world.sleep", with_head("[world]\nsleep = true"), [](const Scene& s) { return s.sleep; },
+         with_head("[world]\nsleep = 1"), "scene.toml:2:9: sleep must be true or false, but is the number 1"},
 
         {"solver.tolerance", with_head("[solver]\ntolerance = 1e-12"),
          [](const Scene& s) { return s.solver.decrement == 1e-12; }, with_head("[solver]\ntolerance = 1"),
@@ -381,6 +384,97 @@ std::vector<KeyCase> rigid_cases()
         {"body.restitution", with_body("rigid = true\nrestitution = 0.5"),
          [](const Scene& s) { return body(s).restitution == 0.5; }, with_body("restitution = 0.5"),
          "scene.toml:3:1: restitution belongs to a rigid or reduced body; remove it"},
+        {"body.groups", with_body("groups = [\"fish\", \"small\"]"),
+         [](const Scene& s) { return body(s).filter.groups == std::vector<std::string>{"fish", "small"}; },
+         with_body("groups = \"fish\""),
+         "scene.toml:3:10: groups must be a list of groups, as in [\"fish\"], but is the text \"fish\""},
+        {"body.passes", with_body("groups = [\"fish\"]\npasses = [\"fish\"]"),
+         [](const Scene& s) { return body(s).filter.passes == std::vector<std::string>{"fish"}; },
+         with_body("groups = [\"fish\"]\npasses = [\"fisch\"]"),
+         "scene.toml:1:1: 'body' passes the group 'fisch', to which nothing belongs; did you mean 'fish'?"},
+    };
+}
+
+std::vector<KeyCase> bones_cases()
+{
+    const auto with_bones = [](std::string_view keys) {
+        return fmt::format("[[body]]\nshape = \"trout\"\nbones = {{modes = 4}}\n{}\n", keys);
+    };
+    return {
+        {"body.bones", with_body("bones = {}"), [](const Scene& s) { return body(s).bones->modes == 10; },
+         with_body("rigid = true\nbones = {}"),
+         "scene.toml:4:1: bones belongs to a body that is not rigid; remove it"},
+        {"body.bones.modes", with_body("bones.modes = 3"),
+         [](const Scene& s) { return body(s).bones->modes == 3; }, with_body("bones.modes = -1"),
+         "scene.toml:3:15: modes = -1 must lie in [0, 10000]"},
+        {"body.bones.overlap", with_body("bones.overlap = 0.3"),
+         [](const Scene& s) { return body(s).bones->overlap == 0.3; }, with_body("bones.overlap = 1"),
+         "scene.toml:3:17: overlap = 1 must lie in [0, 0.999]"},
+        {"body.bones.hold", with_body("bones.hold = \"ball\""),
+         [](const Scene& s) { return body(s).bones->hold == BoneHold::Ball; },
+         with_body("bones.hold = \"bal\""),
+         "scene.toml:3:14: hold = \"bal\" is not one of weld, hinge, ball; did you mean 'ball'?"},
+        {"body.bones.rigid", with_body("bones.rigid = [\"head\", \"tail\"]"),
+         [](const Scene& s) { return body(s).bones->rigid == std::vector<std::string>{"head", "tail"}; },
+         with_body("bones.rigid = \"head\""),
+         "scene.toml:3:15: rigid must be a list of names, but is the text \"head\""},
+        {"body.bones.proxy", with_body("bones.proxy = 80"),
+         [](const Scene& s) { return body(s).bones->proxy == 80; }, with_body("bones.proxy = 3"),
+         "scene.toml:3:15: proxy = 3 must lie in [4, 100000000]"},
+        {"body.detail", with_bones("detail = \"5 mm\""),
+         [](const Scene& s) { return body(s).source.detail == 0.005; }, with_body("detail = 0.01"),
+         "scene.toml:3:1: detail belongs to a shape with [body.bones]; remove it"},
+        {"body.led", with_bones("led = [{bone = \"head\"}]"),
+         [](const Scene& s) { return body(s).led.size() == 1; }, with_body("led = [{bone = \"head\"}]"),
+         "scene.toml:3:1: led belongs to a body with [body.bones]; remove it"},
+        {"body.led.bone", with_bones("led = [{bone = \"head\"}]"),
+         [](const Scene& s) { return body(s).led.at(0).bone == "head"; }, with_bones("led = [{}]"),
+         "scene.toml:4:8: [[body.led]] needs the key bone"},
+        {"body.led.motion", with_bones("led = [{bone = \"head\", motion = [{time = 0}, {time = 1}]}]"),
+         [](const Scene& s) { return body(s).led.at(0).motion.times().size() == 2; },
+         with_bones("led = [{bone = \"head\", motion = 3}]"),
+         "scene.toml:4:33: motion must be a list of tables, as in [[body.led.motion]], but is the number 3"},
+        {"body.led.motion.time", with_bones("led = [{bone = \"head\", motion = [{time = 2}]}]"),
+         [](const Scene& s) { return body(s).led.at(0).motion.times().front() == 2.0; },
+         with_bones("led = [{bone = \"head\", motion = [{time = 2}, {time = 1}]}]"),
+         "scene.toml:4:54: time = 1 must be after the time before it, 2 s"},
+        {"body.led.motion.translation",
+         with_bones("led = [{bone = \"head\", motion = [{time = 0, translation = [1, 2, 3]}]}]"),
+         [](const Scene& s) {
+             return body(s).led.at(0).motion.values().front().translation == Vec3(1, 2, 3);
+         },
+         with_bones("led = [{bone = \"head\", motion = [{time = 0, translation = 1}]}]"),
+         "scene.toml:4:59: translation must be three numbers, as in [0, 1, 0], but is the number 1"},
+        {"body.led.motion.rotation",
+         with_bones("led = [{bone = \"head\", motion = [{time = 0, rotation = [0, 20, 0]}]}]"),
+         [](const Scene& s) {
+             return same_turn(body(s).led.at(0).motion.values().front().rotation, turn(20, Vec3::UnitY()));
+         },
+         with_bones("led = [{bone = \"head\", motion = [{time = 0, rotation = 1}]}]"),
+         "scene.toml:4:56: rotation must be three numbers, as in [0, 1, 0], but is the number 1"},
+        {"body.muscle", with_bones("muscle = [{bone = \"head\", angle = 5}]"),
+         [](const Scene& s) { return body(s).muscles.size() == 1; },
+         with_body("muscle = [{bone = \"head\", angle = 5}]"),
+         "scene.toml:3:1: muscle belongs to a body with [body.bones]; remove it"},
+        {"body.muscle.bone", with_bones("muscle = [{bone = \"head\", angle = 5}]"),
+         [](const Scene& s) { return body(s).muscles.at(0).bone == "head"; },
+         with_bones("muscle = [{angle = 5}]"), "scene.toml:4:11: [[body.muscle]] needs the key bone"},
+        {"body.muscle.axis", with_bones("muscle = [{bone = \"head\", angle = 5, axis = [1, 0, 0]}]"),
+         [](const Scene& s) { return body(s).muscles.at(0).axis == Vec3::UnitX(); },
+         with_bones("muscle = [{bone = \"head\", angle = 5, axis = [0, 0, 0]}]"),
+         "scene.toml:4:38: axis has no direction"},
+        {"body.muscle.angle", with_bones("muscle = [{bone = \"head\", angle = 180}]"),
+         [](const Scene& s) { return std::abs(body(s).muscles.at(0).angle - std::numbers::pi) < 1e-12; },
+         with_bones("muscle = [{bone = \"head\", angle = 181}]"),
+         "scene.toml:4:35: angle = 181 must lie in [-180, 180]"},
+        {"body.muscle.period", with_bones("muscle = [{bone = \"head\", angle = 5, period = \"20 ms\"}]"),
+         [](const Scene& s) { return body(s).muscles.at(0).period == 0.02; },
+         with_bones("muscle = [{bone = \"head\", angle = 5, period = 0}]"),
+         "scene.toml:4:47: period = 0 must be above 0 s"},
+        {"body.muscle.phase", with_bones("muscle = [{bone = \"head\", angle = 5, phase = 0.5}]"),
+         [](const Scene& s) { return body(s).muscles.at(0).phase == 0.5; },
+         with_bones("muscle = [{bone = \"head\", angle = 5, phase = \"x\"}]"),
+         "scene.toml:4:46: phase must be a number, but is the text \"x\""},
     };
 }
 
@@ -580,6 +674,17 @@ std::vector<KeyCase> obstacle_cases()
         {"obstacle.friction", plane("friction = 2"),
          [](const Scene& s) { return obstacle(s).friction == 2.0; }, plane("friction = -1"),
          "scene.toml:5:12: friction = -1 must be at least 0"},
+        {"obstacle.groups", plane("groups = [\"floor\"]"),
+         [](const Scene& s) { return obstacle(s).filter.groups == std::vector<std::string>{"floor"}; },
+         plane("groups = [1]"), "scene.toml:5:11: groups[0] must be text in quotes, but is the number 1"},
+        {"obstacle.passes", plane("groups = [\"floor\"]\npasses = [\"floor\"]"),
+         [](const Scene& s) { return obstacle(s).filter.passes == std::vector<std::string>{"floor"}; },
+         plane("passes = [\"fish\"]"),
+         "scene.toml:3:1: 'obstacle' passes the group 'fish', to which nothing belongs"},
+        {"obstacle.hidden", with_obstacle("shape = \"plane\"\nhidden = true"),
+         [](const Scene& s) { return s.obstacles.at(0).hidden; },
+         with_obstacle("shape = \"plane\"\nhidden = 1"),
+         "scene.toml:5:10: hidden must be true or false, but is the number 1"},
         {"obstacle.color", plane("color = [0.5, 0.25, 0]"),
          [](const Scene& s) { return obstacle(s).color == Vec3(0.5, 0.25, 0); }, plane("color = \"#12345g\""),
          "scene.toml:5:9: color must be a colour, as in [1, 0.5, 0] or \"#ff8000\", but is the text "
@@ -635,6 +740,9 @@ std::vector<KeyCase> character_cases()
          [](const Scene& s) { return character(s).skinning == SkinningMethod::DualQuaternion; },
          arm("skinning = \"dual\""),
          "scene.toml:3:12: skinning = \"dual\" is not one of linear, dual_quaternion"},
+        {"character.detail", "[[body]]\nshape = \"box\"\n[[character]]\nshape = \"cow\"\ndetail = \"5 mm\"\n",
+         [](const Scene& s) { return character(s).source.detail == 0.005; }, arm("detail = 0.01"),
+         "scene.toml:3:1: detail belongs to shape; remove it"},
         {"character.position", arm("position = [0, \"1 cm\", 0]"),
          [](const Scene& s) { return character(s).placement.translation[1] == 0.01; }, arm("position = 1"),
          "scene.toml:3:12: position must be three numbers, as in [0, 1, 0], but is the number 1"},
@@ -645,6 +753,13 @@ std::vector<KeyCase> character_cases()
         {"character.friction", arm("friction = 2"),
          [](const Scene& s) { return character(s).friction == 2.0; }, arm("friction = -1"),
          "scene.toml:3:12: friction = -1 must be at least 0"},
+        {"character.groups", arm("groups = [\"cast\"]"),
+         [](const Scene& s) { return character(s).filter.groups == std::vector<std::string>{"cast"}; },
+         arm("groups = [\"\"]"), "scene.toml:3:11: groups[0] = \"\" must not be empty"},
+        {"character.passes", arm("groups = [\"cast\"]\npasses = [\"cast\"]"),
+         [](const Scene& s) { return character(s).filter.passes == std::vector<std::string>{"cast"}; },
+         arm("passes = true"),
+         "scene.toml:3:10: passes must be a list of groups, as in [\"fish\"], but is true"},
         {"character.color", arm("color = [1, 0, 0]"),
          [](const Scene& s) { return character(s).color == Vec3(1, 0, 0); }, arm("color = 1"),
          "scene.toml:3:9: color must be a colour, as in [1, 0.5, 0] or \"#ff8000\", but is the number 1"},
@@ -676,6 +791,35 @@ std::vector<KeyCase> character_cases()
     };
 }
 
+std::vector<KeyCase> pair_cases()
+{
+    const auto with = [](std::string_view keys) {
+        return fmt::format("[[body]]\nname = \"x\"\nshape = \"box\"\n[[obstacle]]\nname = \"y\"\nshape = "
+                           "\"plane\"\n[[pair]]\n{}\n",
+                           keys);
+    };
+    const auto rule = [=](std::string_view keys) {
+        return with(fmt::format("a = \"x\"\nb = \"y\"\n{}", keys));
+    };
+    const auto pair = [](const Scene& s) { return s.pairs.at(0); };
+    return {
+        {"pair", rule(""), [](const Scene& s) { return s.pairs.size() == 1; }, with(""),
+         "scene.toml:7:1: [[pair]] needs the key a"},
+        {"pair.a", rule(""), [=](const Scene& s) { return pair(s).a == "x"; }, with("a = \"z\"\nb = \"y\""),
+         "scene.toml:8:1: there is no body or obstacle named 'z'; did you mean 'x'?"},
+        {"pair.b", rule(""), [=](const Scene& s) { return pair(s).b == "y"; }, with("a = \"x\"\nb = \"x\""),
+         "scene.toml:9:1: a pair is of two bodies"},
+        {"pair.friction", rule("friction = 0.1"), [=](const Scene& s) { return pair(s).friction == 0.1; },
+         rule("friction = -1"), "scene.toml:10:12: friction = -1 must be at least 0"},
+        {"pair.restitution", rule("restitution = 0.5"),
+         [=](const Scene& s) { return pair(s).restitution == 0.5; },
+         rule("collide = false\nrestitution = 0.5"),
+         "scene.toml:11:1: restitution belongs to collide = true; remove it"},
+        {"pair.collide", rule("collide = false"), [=](const Scene& s) { return !pair(s).collide; },
+         rule("collide = 0"), "scene.toml:10:11: collide must be true or false, but is the number 0"},
+    };
+}
+
 std::vector<KeyCase> joint_cases()
 {
     const auto with = [](std::string_view keys) {
@@ -685,6 +829,9 @@ std::vector<KeyCase> joint_cases()
     };
     const auto held = [=](std::string_view keys) {
         return with(fmt::format("a = \"x\"\nb = \"y\"\nat = [0, 1, 0]\n{}", keys));
+    };
+    const auto motor = [=](std::string_view keys) {
+        return held(fmt::format("kind = \"hinge\"\n[joint.motor]\n{}", keys));
     };
     const auto joint = [](const Scene& s) { return s.joints.at(0); };
     return {
@@ -716,6 +863,36 @@ std::vector<KeyCase> joint_cases()
         {"joint.strength", held("strength = \"2 kN\""),
          [=](const Scene& s) { return joint(s).joint.strength == 2000.0; }, held("strength = -2"),
          "scene.toml:11:12: strength = -2 must be above 0 N"},
+        {"joint.lower", held("lower = -90"),
+         [=](const Scene& s) { return joint(s).joint.limits.lower == -90.0 * degree; },
+         held("lower = 20\nupper = 10"), "scene.toml:11:1: lower must not be above upper"},
+        {"joint.upper", held("upper = \"90 deg\""),
+         [=](const Scene& s) { return joint(s).joint.limits.upper == 90.0 * degree; },
+         held("kind = \"weld\"\nupper = 10"),
+         "scene.toml:12:1: upper belongs to a hinge or a ball; remove it"},
+        {"joint.cone", held("cone = 90\naxis = [0, 1, 0]"),
+         [=](const Scene& s) { return joint(s).joint.limits.cone == 90.0 * degree; },
+         held("kind = \"hinge\"\ncone = 10"), "scene.toml:12:1: cone belongs to a ball; remove it"},
+        {"joint.motor", motor("speed = 90"),
+         [=](const Scene& s) { return joint(s).joint.motor.goal == MotorGoal::Speed; },
+         held("motor = {speed = 90}"), "scene.toml:11:1: motor belongs to a hinge; remove it"},
+        {"joint.motor.speed", motor("speed = 90"),
+         [=](const Scene& s) { return joint(s).joint.motor.target == 90.0 * degree; },
+         motor("speed = 90\nangle = 20"),
+         "scene.toml:14:1: [joint.motor] has both speed and angle; keep one"},
+        {"joint.motor.angle", motor("angle = 90\nstiffness = 5"),
+         [=](const Scene& s) { return joint(s).joint.motor.goal == MotorGoal::Angle; }, motor("angle = 90"),
+         "scene.toml:12:1: [joint.motor] needs the key stiffness"},
+        {"joint.motor.stiffness", motor("angle = 90\nstiffness = 5"),
+         [=](const Scene& s) { return joint(s).joint.motor.stiffness == 5.0; },
+         motor("speed = 90\nstiffness = 5"), "scene.toml:14:1: stiffness belongs to angle; remove it"},
+        {"joint.motor.damping", motor("angle = 90\nstiffness = 5\ndamping = 2"),
+         [=](const Scene& s) { return joint(s).joint.motor.damping == 2.0; },
+         motor("angle = 90\nstiffness = 5\ndamping = -2"),
+         "scene.toml:15:11: damping = -2 must be at least 0"},
+        {"joint.motor.torque", motor("speed = 90\ntorque = 3"),
+         [=](const Scene& s) { return joint(s).joint.motor.torque == 3.0; }, motor("speed = 90\ntorque = 0"),
+         "scene.toml:14:10: torque = 0 must be above 0"},
     };
 }
 
@@ -752,9 +929,9 @@ std::vector<KeyCase> training_cases()
 std::vector<KeyCase> all_cases()
 {
     std::vector<KeyCase> all;
-    for (const auto& some :
-         {top_cases(), material_cases(), body_cases(), rigid_cases(), region_cases(), pin_cases(),
-          load_cases(), obstacle_cases(), character_cases(), joint_cases(), training_cases()})
+    for (const auto& some : {top_cases(), material_cases(), body_cases(), rigid_cases(), bones_cases(),
+                             region_cases(), pin_cases(), load_cases(), obstacle_cases(), character_cases(),
+                             pair_cases(), joint_cases(), training_cases()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }
@@ -949,7 +1126,8 @@ TEST_F(SceneFile, UnknownKeysAreNamedBeforeMissingOnes)
               "scene.toml:1:3: unknown key 'bdy' in a scene; did you mean 'body'?");
     EXPECT_THAT(
         error_of(with_body("zebra = 1\napple = 1")),
-        StartsWith("scene.toml:3:1: unknown key 'zebra' in [[body]]; known are angular_velocity, cell, "));
+        StartsWith(
+            "scene.toml:3:1: unknown key 'zebra' in [[body]]; known are angular_velocity, bones, cell, "));
     EXPECT_EQ(error_of("[[body]]"), "scene.toml:1:1: [[body]] needs one of mesh, shape, model");
     EXPECT_EQ(error_of("[[body]]\nshape = \"plane\""),
               "scene.toml:2:1: a body cannot be a plane; use a box, or an [[obstacle]]");

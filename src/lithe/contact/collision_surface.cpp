@@ -1,6 +1,7 @@
 #include "lithe/contact/collision_surface.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "lithe/contact/features.hpp"
@@ -10,6 +11,12 @@
 
 namespace lithe {
 namespace {
+
+std::uint64_t next_id()
+{
+    static std::atomic<std::uint64_t> count = 0;
+    return ++count;
+}
 
 constexpr double flat_sine = 0.02; ///< an edge that bends by less than about a degree is flat
 
@@ -214,7 +221,7 @@ std::optional<CollisionSurface> collision_surface_of(const RigidShape& shape)
 }
 
 SweptSurface::SweptSurface(const CollisionSurface& surface)
-    : start(surface.rest), end(surface.rest), surface_(&surface)
+    : start(surface.rest), end(surface.rest), surface_(&surface), id_(next_id())
 {
     triangle_boxes(start, surface.triangles, 0.0, boxes_);
     tree_ = Bvh(boxes_);
@@ -224,6 +231,9 @@ SweptSurface::SweptSurface(const CollisionSurface& surface)
 void SweptSurface::update()
 {
     LITHE_ASSERT(start.cols() == surface_->vertex_count() && end.cols() == start.cols());
+    if (last_start_.cols() == start.cols())
+        travel_ += std::sqrt((start - last_start_).colwise().squaredNorm().maxCoeff());
+    last_start_ = start;
     start_box_ = bounds(start);
     end_box_ = bounds(end);
     drift_ = (end - start).rowwise().mean();

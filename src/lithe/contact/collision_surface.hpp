@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -70,6 +71,10 @@ public:
     void update();
 
     const CollisionSurface& surface() const { return *surface_; }
+    /// Unlike that of any other; a copy has the same.
+    std::uint64_t id() const { return id_; }
+    /// Between two updates it grows by as much as the fastest vertex has gone, at the start of the step. [m]
+    double travel() const { return travel_; }
     /// The mean way of the vertices. [m]
     const Vec3& drift() const { return drift_; }
     /// Over the triangles, thickness not counted, in the frame that drifts along: from `start` to `end - drift`.
@@ -87,6 +92,9 @@ private:
     std::vector<Box3> boxes_;
     Vec3 drift_ = Vec3::Zero();
     Box3 start_box_, end_box_;
+    std::uint64_t id_ = 0;
+    double travel_ = 0.0;
+    Points last_start_; ///< of the last update
 };
 
 // Questions to a surface where it is at the start of the step; thickness is not counted.

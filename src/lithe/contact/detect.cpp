@@ -40,8 +40,10 @@ Box3 way_of(const MovingPoints& points)
 /// The contacts of one pair. In the vertices' pass `a` has the vertices and `b` the triangles, whichever body they are.
 class PairDetector {
 public:
-    PairDetector(const FeatureView& a, const FeatureView& b, const DetectOptions& options, DetectWork& work)
-        : a_(a), b_(b), options_(options), work_(work), self_(&a.swept == &b.swept)
+    /// `until` of the vertices of a, as in PairClearance; may be empty.
+    PairDetector(const FeatureView& a, const FeatureView& b, const DetectOptions& options, DetectWork& work,
+                 std::span<double> until)
+        : a_(a), b_(b), options_(options), work_(work), until_(until), self_(&a.swept == &b.swept)
     {
         const double thickness = a.surface().thickness + b.surface().thickness;
         limits_ = {thickness + options.margin, thickness, touch_share * options.margin};
@@ -96,9 +98,14 @@ private:
     {
         if (self_ || !b_.surface().closed) return false;
         if (!grown(b_.swept.start_box(), limits_.tolerance).contains(x)) return false;
+        const double travel = a_.swept.travel() + b_.swept.travel();
+        const auto v = static_cast<std::size_t>(vertex);
+        if (!until_.empty() && travel < until_[v]) return false;
         const auto closest = closest_point(b_.swept, x);
-        if (!closest || (closest->distance > limits_.tolerance && !inside(b_.swept, x, *closest)))
+        if (!closest || (closest->distance > limits_.tolerance && !inside(b_.swept, x, *closest))) {
+            if (closest && !until_.empty()) until_[v] = travel + closest->distance - 2.0 * limits_.tolerance;
             return false;
+        }
         work_.inside.push_back({vertex, *closest});
         return true;
     }
@@ -237,6 +244,7 @@ private:
     FeatureView a_, b_;
     const DetectOptions& options_;
     DetectWork& work_;
+    std::span<double> until_;
     bool self_;
     ApproachLimits limits_;
 };
@@ -249,17 +257,22 @@ void swap_sides(SurfaceContact& contact)
     contact.kind = ContactKind::TriangleVertex;
 }
 
-/// Sharp edges of `a` that pierce `b`.
+/// Sharp edges of `a` that pierce `b`. `until` of the vertices of a, as in PairClearance; may be empty.
 void find_through(const FeatureView& a, const FeatureView& b, const std::vector<char>& inside,
-                  std::vector<int>& through)
+                  std::span<const double> until, std::vector<int>& through)
 {
     through.clear();
     if (!b.surface().closed) return;
+    const double travel = a.swept.travel() + b.swept.travel();
+    const auto clearance = [&](int vertex) {
+        return until.empty() ? 0.0 : until[static_cast<std::size_t>(vertex)] - travel;
+    };
     for (int i = 0; i < static_cast<int>(a.surface().edges.size()); ++i) {
         const CollisionEdge& edge = a.surface().edges[static_cast<std::size_t>(i)];
         if (!edge.sharp) continue;
         if (inside[static_cast<std::size_t>(edge.a)] && inside[static_cast<std::size_t>(edge.b)]) continue;
         const Vec3 x = a.at(edge.a, 0.0), y = a.at(edge.b, 0.0);
+        if (clearance(edge.a) + clearance(edge.b) > (y - x).norm()) continue;
         Box3 box(x);
         box.extend(y);
         if (b.swept.start_box().intersects(box) && cast_ray(b.swept, x, y - x, 1.0)) through.push_back(i);
@@ -308,6 +321,16 @@ void finish(std::uint64_t pair, const DetectOptions& options, DetectWork& work,
     reduce_contacts(options.reduce, first, work, out);
 }
 
+/// Forgets what is known of other surfaces.
+void prepare(const SweptSurface& a, const SweptSurface& b, PairClearance& clearance)
+{
+    if (clearance.id_a == a.id() && clearance.id_b == b.id()) return;
+    clearance.id_a = a.id();
+    clearance.id_b = b.id();
+    clearance.until_a.assign(static_cast<std::size_t>(a.surface().vertex_count()), 0.0);
+    clearance.until_b.assign(static_cast<std::size_t>(b.surface().vertex_count()), 0.0);
+}
+
 } // namespace
 
 std::uint64_t pair_key(std::uint64_t a, std::uint64_t b)
@@ -319,21 +342,25 @@ std::uint64_t pair_key(std::uint64_t a, std::uint64_t b)
 }
 
 void detect_contacts(const SweptSurface& a, const SweptSurface& b, std::uint64_t pair,
-                     const DetectOptions& options, DetectWork& work, std::vector<SurfaceContact>& out)
+                     const DetectOptions& options, DetectWork& work, std::vector<SurfaceContact>& out,
+                     PairClearance* clearance)
 {
     LITHE_ASSERT(options.margin > 0.0);
+    if (clearance) prepare(a, b, *clearance);
+    const std::span<double> until_a = clearance ? std::span(clearance->until_a) : std::span<double>(),
+                            until_b = clearance ? std::span(clearance->until_b) : std::span<double>();
     const FeatureView a_from_b{a, b.drift()}, b_from_b{b, b.drift()}; // where b hardly moves
     const FeatureView a_from_a{a, a.drift()}, b_from_a{b, a.drift()};
     work.found.clear();
-    PairDetector(b_from_a, a_from_a, options, work).meet_triangles(work.inside_b);
+    PairDetector(b_from_a, a_from_a, options, work, until_b).meet_triangles(work.inside_b);
     for (DetectWork::Found& at : work.found) swap_sides(at.contact);
-    PairDetector detector(a_from_b, b_from_b, options, work);
+    PairDetector detector(a_from_b, b_from_b, options, work, until_a);
     detector.meet_triangles(work.inside_a);
     detector.meet_edges();
     if (a.start_box().intersects(b.start_box())) {
-        find_through(a_from_b, b_from_b, work.inside_a, work.through_a);
+        find_through(a_from_b, b_from_b, work.inside_a, until_a, work.through_a);
         if (!work.through_a.empty()) {
-            find_through(b_from_b, a_from_b, work.inside_b, work.through_b);
+            find_through(b_from_b, a_from_b, work.inside_b, until_b, work.through_b);
             part_crossing_edges(a_from_b, b_from_b, options, work);
         }
     }
@@ -347,7 +374,7 @@ void detect_self_contacts(const SweptSurface& surface, std::uint64_t pair, const
     LITHE_ASSERT(options.margin > 0.0);
     const FeatureView view{surface, surface.drift()};
     work.found.clear();
-    PairDetector detector(view, view, options, work);
+    PairDetector detector(view, view, options, work, {});
     detector.meet_triangles(work.inside_a);
     detector.meet_edges();
     settle_directions(2.0 * surface.surface().thickness, work);
@@ -355,7 +382,7 @@ void detect_self_contacts(const SweptSurface& surface, std::uint64_t pair, const
 }
 
 static void detect_contacts(const SurfacePair& pair, DetectOptions options, DetectWork& work,
-                            std::vector<SurfaceContact>& out)
+                            std::vector<SurfaceContact>& out, PairClearance* clearance)
 {
     options.reduce.most = pair.most;
     if (!pair.b)
@@ -363,7 +390,21 @@ static void detect_contacts(const SurfacePair& pair, DetectOptions options, Dete
     else if (pair.a == pair.b)
         detect_self_contacts(*pair.a, pair.key, options, work, out);
     else
-        detect_contacts(*pair.a, *pair.b, pair.key, options, work, out);
+        detect_contacts(*pair.a, *pair.b, pair.key, options, work, out, clearance);
+}
+
+/// Finds what is known of each pair, and forgets pairs that are long gone.
+static void find_clearances(std::span<const SurfacePair> pairs, DetectManyWork& work)
+{
+    ++work.call;
+    work.clearance.clear();
+    for (const SurfacePair& pair : pairs) {
+        const bool two = pair.b && pair.a != pair.b;
+        work.clearance.push_back(two ? &work.clearances[pair.key] : nullptr);
+        if (two) work.clearance.back()->call = work.call;
+    }
+    if (work.clearances.size() > 4 * pairs.size() + 256)
+        std::erase_if(work.clearances, [&](const auto& known) { return known.second.call != work.call; });
 }
 
 void detect_contacts(std::span<const SurfacePair> pairs, const DetectOptions& options, DetectManyWork& work,
@@ -376,13 +417,14 @@ void detect_contacts(std::span<const SurfacePair> pairs, const DetectOptions& op
         work.found.resize(blocks);
     }
     work.counts.resize(pairs.size());
+    find_clearances(pairs, work);
     parallel_blocks(count, pairs_in_block, [&](Index begin, Index end) {
         const auto block = static_cast<std::size_t>(begin / pairs_in_block);
         std::vector<SurfaceContact>& found = work.found[block];
         found.clear();
         for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
             const std::size_t before = found.size();
-            detect_contacts(pairs[i], options, work.blocks[block], found);
+            detect_contacts(pairs[i], options, work.blocks[block], found, work.clearance[i]);
             work.counts[i] = static_cast<int>(found.size() - before);
         }
     });

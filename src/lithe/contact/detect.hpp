@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -71,6 +72,14 @@ struct DetectWork {
     std::vector<double> spread;
 };
 
+/// What is known of the vertices of a pair from earlier steps: a vertex at a distance d from the other surface stays outside until
+/// both have travelled by d together. Changes no result, only what it costs.
+struct PairClearance {
+    std::uint64_t id_a = 0, id_b = 0;     ///< of the surfaces that it is known of
+    std::vector<double> until_a, until_b; ///< of each vertex: the travel of both until which it is outside
+    std::uint64_t call = 0;               ///< in which it was last asked for
+};
+
 /// The contacts between two surfaces, reduced, after those that `out` has already. `pair` tells pairs apart in the
 /// keys.
 ///
@@ -78,7 +87,8 @@ struct DetectWork {
 /// start, vertices that are inside leave the way their own edges come in, so that neighbours agree; edges that cross
 /// leave across both.
 void detect_contacts(const SweptSurface& a, const SweptSurface& b, std::uint64_t pair,
-                     const DetectOptions& options, DetectWork& work, std::vector<SurfaceContact>& out);
+                     const DetectOptions& options, DetectWork& work, std::vector<SurfaceContact>& out,
+                     PairClearance* clearance = nullptr);
 
 /// The contacts of a surface with itself: of its parts that are not neighbours, at rest or by their edges.
 void detect_self_contacts(const SweptSurface& surface, std::uint64_t pair, const DetectOptions& options,
@@ -115,8 +125,11 @@ struct SurfacePair {
 };
 struct DetectManyWork {
     std::vector<DetectWork> blocks;
-    std::vector<std::vector<SurfaceContact>> found; ///< by block
-    std::vector<int> counts;                        ///< by pair
+    std::vector<std::vector<SurfaceContact>> found;              ///< by block
+    std::vector<int> counts;                                     ///< by pair
+    std::unordered_map<std::uint64_t, PairClearance> clearances; ///< by the key of the pair
+    std::vector<PairClearance*> clearance; ///< by pair; null for self contact and obstacles
+    std::uint64_t call = 0;
 };
 void detect_contacts(std::span<const SurfacePair> pairs, const DetectOptions& options, DetectManyWork& work,
                      ContactSet& out);

@@ -10,10 +10,6 @@
 namespace lithe {
 namespace {
 
-/// Every pass over the joints takes away what the regularisation left of the one before: two or three are enough, unless
-/// masses differ by many powers of ten.
-constexpr int joint_passes = 10;
-
 template <int Rows>
 using Vec = Eigen::Matrix<double, Rows, 1>;
 
@@ -355,7 +351,7 @@ void ImpulseSolver::solve_island(ImpulseProblem& problem, const ImpulseOptions& 
     start(problem, island);
     if (report.status == ImpulseStatus::NotFinite) return finish(problem, island);
     if (!has_contacts) {
-        report.joint_residual = settle_joints(problem, island, joint_passes).after;
+        report.joint_residual = settle_joints(problem, island, options.joint_passes).after;
         return finish(problem, island);
     }
     (void)settle_joints(problem, island, 1);
@@ -364,7 +360,7 @@ void ImpulseSolver::solve_island(ImpulseProblem& problem, const ImpulseOptions& 
         const double speed = sweep_until_still(problem, options, island);
         if (articulations.empty()) break;
         // The joints' regularisation may have given way to the contacts: then these look again.
-        const Settled settled = settle_joints(problem, island, joint_passes);
+        const Settled settled = settle_joints(problem, island, options.joint_passes);
         report.joint_residual = settled.after;
         const bool good = settled.before <= options.tolerance * speed;
         if (good || report.sweeps >= options.max_sweeps) break;
@@ -598,7 +594,8 @@ void ImpulseSolver::bounce_island(ImpulseProblem& problem, std::size_t island)
         push_bodies<3>(contact_couplings_, c, more, numbers_.data());
         p += 3;
     }
-    if (!articulations_of(island).empty()) (void)settle_joints(problem, island, joint_passes);
+    if (!articulations_of(island).empty())
+        (void)settle_joints(problem, island, ImpulseOptions{}.joint_passes);
 }
 
 } // namespace lithe

@@ -14,6 +14,9 @@ struct ImpulseOptions {
     /// j.K j that they could bring: so light and heavy bodies, pushes and turns compare.
     double tolerance = 1e-3;
     int max_sweeps = 30; ///< over the contacts and limits of an island, > 0
+    /// Every pass over the joints takes away what the regularisation left of the one before: two or three are enough, unless
+    /// masses differ by many powers of ten. > 0
+    int joint_passes = 10;
 };
 
 enum class ImpulseStatus {
@@ -66,7 +69,7 @@ private:
         std::vector<int> first, first_part; ///< per constraint; `first` has one more
         std::vector<Link> links;
         std::vector<JointSystem::Part> parts; ///< in the order of their links
-        std::vector<double> part_values;
+        AlignedNumbers part_values;
         std::vector<int> first_of_parts; ///< per constraint: in parts
     };
     struct Island {
@@ -130,10 +133,10 @@ private:
     std::vector<Index> body_size_;
 
     // An island's numbers lie together: its impulses, the a of its bodies, then L^-1 J a of its articulations.
-    std::vector<double> numbers_, scratch_;
-    std::vector<double> weights_; ///< of the impulses: the response to each
-    std::vector<double> mixing_memory_;
-    std::vector<double> joint_rhs_, joint_scratch_; ///< JointSystem::size
+    AlignedNumbers numbers_, scratch_;
+    AlignedNumbers weights_; ///< of the impulses: the response to each
+    AlignedNumbers mixing_memory_;
+    AlignedNumbers joint_rhs_, joint_scratch_; ///< JointSystem::size
 };
 
 } // namespace lithe

@@ -32,17 +32,19 @@ void sort_and_thin(std::vector<int>& numbers)
 }
 
 struct FoundBonds {
-    std::vector<std::vector<int>> joints, bodies; ///< of each bond
+    std::vector<std::vector<int>> joints,
+        bodies; ///< of each bond; bodies by their numbers among the held ones
 };
 
 /// Joints with the same bodies, in the order in which they were added.
-FoundBonds joints_by_bodies(const ImpulseProblem& problem)
+FoundBonds joints_by_bodies(const ImpulseProblem& problem, const std::vector<int>& held)
 {
     FoundBonds found;
     std::map<std::vector<int>, std::size_t> bond_of_bodies;
     for (int joint = 0; joint < static_cast<int>(problem.joints.size()); ++joint) {
         std::vector<int> bodies;
-        for (const auto& block : blocks_of(problem.joint_rows(), joint)) bodies.push_back(block.body);
+        for (const auto& block : blocks_of(problem.joint_rows(), joint))
+            bodies.push_back(held[at(block.body)]);
         if (bodies.empty()) continue;
         sort_and_thin(bodies);
         const auto [place, is_new] = bond_of_bodies.try_emplace(bodies, found.joints.size());
@@ -56,9 +58,9 @@ FoundBonds joints_by_bodies(const ImpulseProblem& problem)
 }
 
 /// Bonds that share a body.
-Graph neighbours_of(const FoundBonds& found, int body_count)
+Graph neighbours_of(const FoundBonds& found, std::size_t body_count)
 {
-    std::vector<std::vector<int>> bonds_of_body(at(body_count));
+    std::vector<std::vector<int>> bonds_of_body(body_count);
     for (std::size_t bond = 0; bond < found.bodies.size(); ++bond)
         for (const int body : found.bodies[bond]) bonds_of_body[at(body)].push_back(static_cast<int>(bond));
     Graph graph(found.bodies.size());
@@ -104,14 +106,7 @@ std::span<const int> JointSystem::joints(int articulation) const
 
 void JointSystem::analyse(const ImpulseProblem& problem)
 {
-    structure_.clear();
-    for (int body = 0; body < problem.body_count(); ++body)
-        structure_.push_back(static_cast<int>(problem.body_size(body)));
-    const ConstraintRows& rows = problem.joint_rows();
-    for (int joint = 0; joint < static_cast<int>(problem.joints.size()); ++joint) {
-        structure_.push_back(-1);
-        for (const auto& block : blocks_of(rows, joint)) structure_.push_back(block.body);
-    }
+    find_structure(problem);
     if (structure_ == last_structure_ && !first_bond_.empty()) return;
     last_structure_ = structure_;
     find_bonds(problem);
@@ -119,26 +114,44 @@ void JointSystem::analyse(const ImpulseProblem& problem)
     find_products(problem);
 }
 
+void JointSystem::find_structure(const ImpulseProblem& problem)
+{
+    held_.assign(at(problem.body_count()), -1);
+    bodies_.clear();
+    structure_.clear();
+    for (int joint = 0; joint < static_cast<int>(problem.joints.size()); ++joint) {
+        structure_.push_back(-1);
+        for (const auto& block : blocks_of(problem.joint_rows(), joint)) {
+            int& held = held_[at(block.body)];
+            if (held < 0) {
+                held = static_cast<int>(bodies_.size());
+                bodies_.push_back(block.body);
+            }
+            structure_.push_back(held);
+            structure_.push_back(static_cast<int>(problem.body_size(block.body)));
+        }
+    }
+}
+
 void JointSystem::find_bonds(const ImpulseProblem& problem)
 {
-    const FoundBonds found = joints_by_bodies(problem);
-    const Graph graph = neighbours_of(found, problem.body_count());
+    const FoundBonds found = joints_by_bodies(problem, held_);
+    const Graph graph = neighbours_of(found, bodies_.size());
     const EliminationOrder order = separator_order(graph);
     first_bond_ = order.first_piece;
     bonds_.assign(order.nodes.size() + 1, {});
     number_rows(order.nodes, found.joints, problem.joints.size());
     find_below(order.nodes, graph);
 
-    const auto body_count = at(problem.body_count());
-    articulation_of_body_.assign(body_count, -1);
-    lowest_bond_.assign(body_count, -1);
-    body_of_.assign(at(articulation_count()), -1);
+    articulation_of_held_.assign(bodies_.size(), -1);
+    lowest_bond_.assign(bodies_.size(), -1);
+    held_of_.assign(at(articulation_count()), -1);
     for (int articulation = 0; articulation < articulation_count(); ++articulation)
         for (auto k = first_bond(articulation); k < first_bond(articulation + 1); ++k)
-            for (const int body : found.bodies[at(order.nodes[k])]) {
-                articulation_of_body_[at(body)] = articulation;
-                body_of_[at(articulation)] = body;
-                if (lowest_bond_[at(body)] < 0) lowest_bond_[at(body)] = static_cast<int>(k);
+            for (const int held : found.bodies[at(order.nodes[k])]) {
+                articulation_of_held_[at(held)] = articulation;
+                held_of_[at(articulation)] = held;
+                if (lowest_bond_[at(held)] < 0) lowest_bond_[at(held)] = static_cast<int>(k);
             }
 }
 
@@ -219,22 +232,22 @@ Index JointSystem::place_below(std::size_t bond, int later) const
 void JointSystem::find_products(const ImpulseProblem& problem)
 {
     const ConstraintRows& rows = problem.joint_rows();
-    std::vector<std::vector<BlockPlace>> by_body(at(problem.body_count()));
+    std::vector<std::vector<BlockPlace>> by_body(bodies_.size());
     for (const int joint : joints_)
         for (const auto& block : blocks_of(rows, joint))
-            by_body[at(block.body)].push_back({joint, block.offset});
-    blocks_of_body_.clear();
+            by_body[at(held_[at(block.body)])].push_back({joint, block.offset});
+    blocks_of_held_.clear();
     first_block_.assign(1, 0);
     for (const auto& places : by_body) {
-        blocks_of_body_.insert(blocks_of_body_.end(), places.begin(), places.end());
-        first_block_.push_back(static_cast<int>(blocks_of_body_.size()));
+        blocks_of_held_.insert(blocks_of_held_.end(), places.begin(), places.end());
+        first_block_.push_back(static_cast<int>(blocks_of_held_.size()));
     }
 
     // for the columns of b, the rows of a that are eliminated with it or later
     std::vector<std::vector<Product>> of_bond(bonds_.size() - 1);
-    for (int body = 0; body < problem.body_count(); ++body)
-        for (const BlockPlace& b : by_body[at(body)])
-            for (const BlockPlace& a : by_body[at(body)]) {
+    for (std::size_t held = 0; held < bodies_.size(); ++held)
+        for (const BlockPlace& b : by_body[held])
+            for (const BlockPlace& a : by_body[held]) {
                 if (row(a.joint) < row(b.joint)) continue;
                 const auto k = at(bond_of_joint_[at(b.joint)]);
                 const int bond_a = bond_of_joint_[at(a.joint)];
@@ -242,7 +255,7 @@ void JointSystem::find_products(const ImpulseProblem& problem)
                 const Index panel_row =
                     (at(bond_a) == k ? 0 : place_below(k, bond_a)) + row(a.joint) - bonds_[at(bond_a)].row;
                 const Index column = row(b.joint) - bond.row;
-                of_bond[k].push_back({a.offset, b.offset, padded(problem.body_size(body)),
+                of_bond[k].push_back({a.offset, b.offset, padded(problem.body_size(bodies_[held])),
                                       bond.panel + panel_row + column * bond.panel_rows, bond.panel_rows});
             }
     products_.clear();
@@ -374,7 +387,8 @@ void JointSystem::append_parts(std::span<const ConstraintRows::Block> blocks, st
     // The bonds of a body lie on one way to the top; ways that meet go on together.
     const auto first = parts.size();
     for (const auto& block : blocks) {
-        int bond = lowest_bond_[at(block.body)];
+        const int held = held_[at(block.body)];
+        int bond = held < 0 ? -1 : lowest_bond_[at(held)];
         while (bond >= 0) {
             const Bond& b = bonds_[at(bond)];
             parts.push_back({b.row, padded(b.size), bond, articulation_of(block.body)});
@@ -405,9 +419,10 @@ void JointSystem::fill_parts(const ImpulseProblem& problem, const ConstraintRows
     // J G^T
     const double* joint_values = problem.joint_rows().values.data();
     for (const auto& block : blocks) {
-        const auto begin = at(first_block_[at(block.body)]), end = at(first_block_[at(block.body) + 1]);
-        for (auto i = begin; i < end; ++i) {
-            const BlockPlace& place = blocks_of_body_[i];
+        const int held = held_[at(block.body)];
+        if (held < 0) continue;
+        for (auto i = at(first_block_[at(held)]); i < at(first_block_[at(held) + 1]); ++i) {
+            const BlockPlace& place = blocks_of_held_[i];
             const int bond = bond_of_joint_[at(place.joint)];
             double* target = values;
             auto part = parts.begin();

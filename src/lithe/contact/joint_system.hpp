@@ -7,6 +7,9 @@
 
 namespace lithe {
 
+/// Aligned, so that Eigen sums in the same order wherever the memory comes from: same input, same bits.
+using AlignedNumbers = std::vector<double, Eigen::aligned_allocator<double>>;
+
 /// The joints of an ImpulseProblem as one linear system, factorised along the graph of the bodies:
 ///
 ///   D = J J^T + compliance = L L^T,   J the joints' rows
@@ -27,9 +30,16 @@ public:
 
     int articulation_count() const { return static_cast<int>(first_bond_.size()) - 1; }
     /// -1 when no joint holds it.
-    int articulation_of(int body) const { return articulation_of_body_[static_cast<std::size_t>(body)]; }
+    int articulation_of(int body) const
+    {
+        const int held = held_[static_cast<std::size_t>(body)];
+        return held < 0 ? -1 : articulation_of_held_[static_cast<std::size_t>(held)];
+    }
     /// Any body of it.
-    int body_of(int articulation) const { return body_of_[static_cast<std::size_t>(articulation)]; }
+    int body_of(int articulation) const
+    {
+        return bodies_[static_cast<std::size_t>(held_of_[static_cast<std::size_t>(articulation)])];
+    }
 
     // The rows of all joints in the order of elimination, each bond filled up with zeros to a multiple of four.
     Index size() const { return size_; }
@@ -81,6 +91,7 @@ private:
     }
     std::span<const int> below(std::size_t bond) const;
     Index place_below(std::size_t bond, int later) const;
+    void find_structure(const ImpulseProblem& problem);
     void find_bonds(const ImpulseProblem& problem);
     void number_rows(const std::vector<int>& order, const std::vector<std::vector<int>>& joints,
                      std::size_t joint_count);
@@ -91,22 +102,26 @@ private:
     bool eliminate(std::size_t bond);
     void update_below(std::size_t bond);
 
+    // Bodies that joints hold have numbers of their own, in the order in which joints name them: those of the problem change
+    // whenever another body takes part in it.
+    std::vector<int> held_;   ///< of each body of the problem; -1 without joints
+    std::vector<int> bodies_; ///< of the problem, by these numbers
     std::vector<int> structure_,
-        last_structure_;      ///< bodies' sizes and joints' bodies: what the analysis depends on
+        last_structure_;      ///< joints' bodies and their sizes: what the analysis depends on
     std::vector<Bond> bonds_; ///< in the order of elimination, and one more
     std::vector<int> below_;
-    std::vector<int> first_bond_; ///< of each articulation, and one more
-    std::vector<int> body_of_;
-    std::vector<int> articulation_of_body_, lowest_bond_; ///< per body; -1 without joints
+    std::vector<int> first_bond_;                         ///< of each articulation, and one more
+    std::vector<int> held_of_;                            ///< of each articulation, one
+    std::vector<int> articulation_of_held_, lowest_bond_; ///< per held body
     std::vector<int> joints_;                             ///< by bond
     std::vector<int> first_joint_;                        ///< of each bond in joints_, and one more
     std::vector<Index> row_of_joint_;                     ///< -1: takes no part
     std::vector<int> bond_of_joint_;
-    std::vector<BlockPlace> blocks_of_body_; ///< of the joints on each body
-    std::vector<int> first_block_;           ///< per body, and one more
+    std::vector<BlockPlace> blocks_of_held_; ///< of the joints on each held body
+    std::vector<int> first_block_;           ///< per held body, and one more
     std::vector<Product> products_;          ///< by bond
     std::vector<int> first_product_;         ///< of each bond, and one more
-    std::vector<double> values_;             ///< the panels; on the diagonal the inverses of L's blocks
+    AlignedNumbers values_;                  ///< the panels; on the diagonal the inverses of L's blocks
     Index size_ = 0;
 };
 

@@ -75,11 +75,14 @@ Shown make_shown(const std::shared_ptr<const PreparedModel>& model, const std::s
     shown.name = name.empty() ? model->name : name;
     shown.surface = model->shown.rest;
     shown.morphs = std::shared_ptr<const SurfaceMorphs>(model, &model->shown.basis);
-    if (color) {
-        shown.color = *color;
-        std::erase_if(shown.surface.fields, [](const VertexField& f) { return f.name == "color"; });
-    }
+    if (color) paint(*color, shown);
     return shown;
+}
+
+void paint(const Vec3& color, Shown& shown)
+{
+    shown.color = color;
+    std::erase_if(shown.surface.fields, [](const VertexField& f) { return f.name == "color"; });
 }
 
 DeformationSpheres shown_spheres(const PreparedModel& model)

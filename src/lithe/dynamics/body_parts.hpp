@@ -35,6 +35,8 @@ void set_surface_force(const Load& load, const Vec3& wind_velocity, LoadedFaces&
 /// The model's surface under a name and a colour (those of the model where there are none).
 Shown make_shown(const std::shared_ptr<const PreparedModel>& model, const std::string& name,
                  const std::optional<Vec3>& color);
+/// One colour instead of the surface's own.
+void paint(const Vec3& color, Shown& shown);
 /// Few spheres around the shown surface, all of which are asked for its bounds.
 DeformationSpheres shown_spheres(const PreparedModel& model);
 

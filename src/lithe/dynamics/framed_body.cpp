@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "lithe/core/error.hpp"
+#include "lithe/dynamics/framed_parts.hpp"
 
 namespace lithe {
 namespace {
@@ -71,10 +72,7 @@ void require_fits(const FramedBodyModel& model, const FramedBodyOptions& options
     if (!options.velocity.allFinite() || !options.angular_velocity.allFinite() || !options.q.allFinite() ||
         !options.qdot.allFinite())
         fail("its velocity or shape at the start is not finite");
-    if (!(options.law.friction >= 0.0) || !std::isfinite(options.law.friction))
-        fail(fmt::format("friction = {} must be at least 0 and finite", options.law.friction));
-    if (!(options.law.restitution >= 0.0 && options.law.restitution <= 1.0))
-        fail(fmt::format("restitution = {} must lie in [0, 1]", options.law.restitution));
+    require_law(options.law, name);
     require_loads(options.loads, model.prepared->touching().rest.vertex_count(), name);
     require_forces(options.forces, model.motion.rank(), name);
 }
@@ -158,6 +156,7 @@ BodyReport FramedBody::predict(const StepContext& step)
 {
     h_ = step.h;
     motion_.abandon();
+    if (asleep_) return {};
     set_load(step);
     const FramedReport report = motion_.predict(step.h, load_);
     BodyReport out{.solved = true, .iterations = report.iterations};
@@ -170,7 +169,7 @@ BodyReport FramedBody::predict(const StepContext& step)
 
 void FramedBody::finish()
 {
-    (void)motion_.advance();
+    if (!asleep_) (void)motion_.advance();
 }
 
 // ---- impulses
@@ -201,6 +200,7 @@ void FramedBody::join(std::span<const Touch> touches, ResponseKind kind, Impulse
 {
     touches_.assign(touches.begin(), touches.end());
     kind_ = kind;
+    if (asleep_) return;
     if (kind == ResponseKind::Bare) motion_.abandon();
     response_ = kind == ResponseKind::Implicit ? &motion_.response() : &motion_.bare_response(h_);
     mover_ = problem.add_body(response_->size());
@@ -208,30 +208,19 @@ void FramedBody::join(std::span<const Touch> touches, ResponseKind kind, Impulse
 
 Vec3 FramedBody::couple(std::size_t touch, double weight, ImpulseProblem& problem)
 {
+    if (asleep_) return Vec3::Zero();
     look_up(touches_[touch].point, at_);
     const Vec3 arm = motion_.arm_to(touches_[touch].place);
     response_->factor(arm, at_.S, F_);
     problem.block(mover_) += weight * F_;
-    return kind_ == ResponseKind::Places ? Vec3(Vec3::Zero()) : motion_.velocity(arm, at_.S);
+    if (kind_ == ResponseKind::Places) return Vec3::Zero();
+    return kind_ == ResponseKind::Bare ? motion_.bare_velocity(arm, at_.S) : motion_.velocity(arm, at_.S);
 }
 
 Vec3 FramedBody::take(int, Eigen::Ref<const VecX> change)
 {
     change_ = change;
-    switch (kind_) {
-    case ResponseKind::Implicit:
-        motion_.apply(change_);
-        break;
-    case ResponseKind::Bare:
-        motion_.apply_bare(change_);
-        break;
-    case ResponseKind::Places: {
-        const Vec3 before = motion_.angular_momentum();
-        motion_.displace(change_);
-        return motion_.angular_momentum() - before;
-    }
-    }
-    return Vec3::Zero();
+    return take_change(kind_, change_, motion_);
 }
 
 // ---- where it is
@@ -248,6 +237,7 @@ PointMotion FramedBody::motion(const BodyPoint& point) const
 
 Vec3 FramedBody::predicted(const BodyPoint& point)
 {
+    if (!motion_.in_step()) return motion(point).position;
     look_up(point, at_);
     return motion_.end().frame.apply(at_.X + at_.S * motion_.end().q);
 }
@@ -273,6 +263,7 @@ RigidPose FramedBody::model_pose(const RigidPose& frame) const
 
 Box3 FramedBody::swept_bounds() const
 {
+    if (asleep_) return bounds_;
     const FramedState& state = motion_.state();
     Box3 box = model_->spheres.bounds(state.q, model_pose(state.frame));
     if (const FramedMotion::End* end = motion_.known_end())
@@ -291,44 +282,67 @@ void FramedBody::place_surface(const VecX& q, const RigidPose& frame, Points& x)
 
 const SweptSurface* FramedBody::sweep()
 {
+    if (is_placed_) return &swept_;
     place_surface(motion_.state().q, motion_.state().frame, swept_.start);
-    place_surface(motion_.end().q, motion_.end().frame, swept_.end);
+    if (motion_.in_step())
+        place_surface(motion_.end().q, motion_.end().frame, swept_.end);
+    else
+        swept_.end = swept_.start;
     swept_.update();
+    is_placed_ = asleep_;
     return &swept_;
+}
+
+// ---- when nothing happens, and from outside
+
+bool FramedBody::is_driven() const
+{
+    const auto changes = [](const auto& drive) { return !drive.factor.is_constant(); };
+    return std::ranges::any_of(options_.loads, changes) || std::ranges::any_of(options_.forces, changes);
+}
+
+double FramedBody::speed() const
+{
+    return is_driven() ? std::numeric_limits<double>::infinity() : typical_speed(motion_);
+}
+
+void FramedBody::set_asleep(bool asleep)
+{
+    if (asleep && !asleep_) {
+        set_velocity(Vec3::Zero(), Vec3::Zero());
+        bounds_ = swept_bounds();
+    }
+    asleep_ = asleep;
+    is_placed_ = false;
+}
+
+void FramedBody::teleport(const RigidPose& motion)
+{
+    set_state(moved(motion_.state(), motion));
+}
+
+void FramedBody::set_velocity(const Vec3& velocity, const Vec3& angular_velocity)
+{
+    set_state(in_motion(motion_, velocity, angular_velocity));
 }
 
 // ---- what the world keeps and shows
 
 void FramedBody::set_state(FramedState state)
 {
-    if (!state.q.allFinite() || !state.qdot.allFinite() || !state.v.allFinite() || !state.L.allFinite() ||
-        !state.frame.translation.allFinite() || !state.frame.rotation.coeffs().allFinite())
-        throw InputError(fmt::format("body '{}': the state that it is given is not finite", shown_.name));
+    require_finite(state, shown_.name);
+    asleep_ = is_placed_ = false;
     motion_.set_state(std::move(state));
 }
 
 void FramedBody::save(StateWriter& out) const
 {
-    const FramedState& state = motion_.state();
-    out.write(std::int64_t{state.q.size()});
-    write(state.q, out);
-    write(state.qdot, out);
-    for (const Vec3* vector : {&state.frame.translation, &state.v, &state.L}) write(VecX(*vector), out);
-    write(VecX(state.frame.rotation.coeffs()), out);
+    write(motion_.state(), out);
 }
 
 void FramedBody::restore(StateReader& in)
 {
-    const Index rank = model_->motion.rank();
-    if (const std::int64_t saved = in.read_integer(); saved != rank)
-        throw InputError(fmt::format("body '{}': the saved state has {} coordinates, but the body has {}",
-                                     shown_.name, saved, rank));
-    FramedState state;
-    state.q = read_vector(rank, in);
-    state.qdot = read_vector(rank, in);
-    for (Vec3* vector : {&state.frame.translation, &state.v, &state.L}) *vector = read_vector(3, in);
-    state.frame.rotation.coeffs() = read_vector(4, in);
-    set_state(std::move(state));
+    set_state(read_framed_state(model_->motion.rank(), shown_.name, in));
 }
 
 void FramedBody::publish(Published& out) const
@@ -339,18 +353,9 @@ void FramedBody::publish(Published& out) const
 
 Mechanics FramedBody::mechanics(const Vec3& gravity)
 {
-    const FramedEnergy energy = motion_.energy();
-    const FramedState& state = motion_.state();
     Mechanics out;
-    out.mass = model_->motion.tensors.mass;
-    out.kinetic = energy.kinetic();
-    out.elastic = energy.elastic;
-    out.potential = -out.mass * gravity.dot(state.frame.translation);
-    out.linear_momentum = motion_.linear_momentum();
-    out.angular_momentum = motion_.angular_momentum();
-    const Box3 box = model_->spheres.bounds(state.q, model_pose(state.frame));
-    out.linear_scale = std::sqrt(2.0 * out.mass * out.kinetic);
-    out.angular_scale = out.linear_scale * box.min().cwiseAbs().cwiseMax(box.max().cwiseAbs()).norm();
+    const Box3 box = model_->spheres.bounds(motion_.state().q, model_pose(motion_.state().frame));
+    add_mechanics(motion_, gravity, box.min().cwiseAbs().cwiseMax(box.max().cwiseAbs()).norm(), out);
     return out;
 }
 

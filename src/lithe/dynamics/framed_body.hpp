@@ -63,11 +63,18 @@ public:
     /// It deforms as the nearest point of the surface does.
     BodyPoint attach(const Vec3& place) override;
     Box3 swept_bounds() const override;
-    Index freedoms() const override { return 6 + model_->motion.rank(); }
+    Index freedoms() const override { return asleep_ ? 0 : 6 + model_->motion.rank(); }
     Collides collides() const override { return Collides::Everywhere; }
     const SweptSurface* sweep() override;
     ContactLaw law() const override { return options_.law; }
     std::optional<Obstacle> obstacle(double, double) override { return {}; }
+
+    /// Infinite while something drives it that changes with time.
+    double speed() const override;
+    void set_asleep(bool asleep) override;
+    bool asleep() const override { return asleep_; }
+    void teleport(const RigidPose& motion) override;
+    void set_velocity(const Vec3& velocity, const Vec3& angular_velocity) override;
 
     void save(StateWriter& out) const override;
     void restore(StateReader& in) override;
@@ -99,6 +106,7 @@ private:
     /// Of a vertex of touching(), from the centre of mass in the axes of the frame.
     Vec3 arm_of(int vertex) const;
     const ReducedSurface& touching() const { return model_->prepared->touching(); }
+    bool is_driven() const;
     /// Of the axes of the model, which are not at the centre of mass.
     RigidPose model_pose(const RigidPose& frame) const;
 
@@ -107,6 +115,9 @@ private:
     Shown shown_;
     FramedMotion motion_;
     SweptSurface swept_;
+    bool asleep_ = false;
+    bool is_placed_ = false; ///< swept_ and bounds_ are those of a body that sleeps
+    Box3 bounds_;
     std::vector<Material> anchors_;
     FramedLoad load_;
     std::vector<LoadedFaces> faces_; ///< of options_.loads

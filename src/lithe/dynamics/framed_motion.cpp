@@ -213,12 +213,11 @@ FramedModel make_framed_model(FrameTensors tensors, ElasticModel elastic, const 
         throw InputError(
             "the basis can turn the body as its frame does; make the basis fit for a frame first");
     if (r > 0) {
-        const VecX squares =
-            Eigen::GeneralizedSelfAdjointEigenSolver<MatX>(out.rest_stiffness, Mq, Eigen::EigenvaluesOnly)
-                .eigenvalues()
-                .cwiseMax(0.0);
-        out.lowest_frequency = std::sqrt(squares[0]);
-        out.highest_frequency = std::sqrt(squares[r - 1]);
+        const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> eigen(out.rest_stiffness, Mq);
+        out.modes = eigen.eigenvectors();
+        out.frequencies = eigen.eigenvalues().cwiseMax(0.0).cwiseSqrt();
+        out.lowest_frequency = out.frequencies[0];
+        out.highest_frequency = out.frequencies[r - 1];
     }
     return out;
 }
@@ -289,6 +288,14 @@ void FrameResponse::change(const VecX& a, Change& out) const
     out.L = R_ * (C_ * turn_part + B_white_ * out.qdot);
     out.qdot.noalias() -= B_white_.transpose() * out.Omega;
     mass_->solve_root_transposed(out.qdot);
+}
+
+void FrameResponse::share_out(const Vec3& l, Vec3& Omega, VecX& qdot) const
+{
+    // I Omega + B qdot = l,  B^T Omega + N qdot = 0
+    Omega = C_inverse_T_ * (C_inverse_T_.transpose() * l);
+    qdot.noalias() = -B_white_.transpose() * Omega;
+    mass_->solve_root_transposed(qdot);
 }
 
 void FrameResponse::solve(VecX& b) const
@@ -820,29 +827,71 @@ FramedReport FramedMotion::solve_theta()
 
 // Between steps.
 
+/// Of a mode that is to stay as it is, in an impact: its mass times this.
+constexpr double unmoved = 1e8;
+
+/// Mq, and modes with h omega > 1 so heavy that they do not answer.
+void FramedMotion::set_bare_mass(double h)
+{
+    if (bare_h_ == h) return;
+    bare_h_ = h;
+    const VecX& omega = model_->frequencies;
+    if (model_->diagonal_mass && model_->diagonal_stiffness) {
+        const auto k = model_->rest_stiffness.diagonal();
+        work_.x = model_->tensors.Mq.diagonal();
+        for (Index a = 0; a < model_->rank(); ++a)
+            if (h * h * k[a] > work_.x[a]) work_.x[a] *= unmoved;
+        bare_mass_.set_diagonal(work_.x);
+        return;
+    }
+    work_.N = model_->tensors.Mq;
+    for (Index a = 0; a < model_->rank(); ++a) {
+        if (h * omega[a] <= 1.0) continue;
+        multiply_modal(model_->modes.col(a), work_.momentum);
+        work_.N.noalias() += unmoved * work_.momentum * work_.momentum.transpose();
+    }
+    bare_mass_.set(work_.N);
+}
+
+/// Stops the modes that do not answer, and gives the angular momentum that they had to the others.
+void FramedMotion::set_bare_rates()
+{
+    work_.x.setZero(model_->rank());
+    if (model_->diagonal_mass && model_->diagonal_stiffness) {
+        for (Index a = 0; a < model_->rank(); ++a)
+            if (bare_h_ * bare_h_ * model_->rest_stiffness(a, a) > model_->tensors.Mq(a, a))
+                work_.x[a] = state_.qdot[a];
+    } else {
+        multiply_modal(state_.qdot, work_.momentum);
+        for (Index a = 0; a < model_->rank(); ++a)
+            if (bare_h_ * model_->frequencies[a] > 1.0)
+                work_.x += model_->modes.col(a).dot(work_.momentum) * model_->modes.col(a);
+    }
+    const Vec3 l = configuration_.B() * work_.x;
+    bare_response_.share_out(l, bare_Omega_, bare_qdot_);
+    bare_Omega_ += Omega_;
+    bare_qdot_ += state_.qdot - work_.x;
+}
+
 const FrameResponse& FramedMotion::bare_response(double h)
 {
     LITHE_ASSERT(h > 0.0 && !step_.active);
     if (h * model_->highest_frequency <= 1.0) {
         bare_response_ = mass_response_;
+        bare_Omega_ = Omega_;
+        bare_qdot_ = state_.qdot;
         return bare_response_;
     }
-    const auto m = model_->tensors.Mq.diagonal();
-    const auto k = model_->rest_stiffness.diagonal();
-    if (model_->diagonal_mass && model_->diagonal_stiffness) {
-        const double alpha = model_->damping.mass, beta = model_->damping.stiffness;
-        work_.x = m;
-        for (Index a = 0; a < model_->rank(); ++a)
-            if (h * h * k[a] > m[a]) work_.x[a] += h * (alpha * m[a] + beta * k[a]) + h * h * k[a];
-        bare_mass_.set_diagonal(work_.x);
-    } else {
-        work_.N = (1.0 + h * model_->damping.mass) * model_->tensors.Mq +
-                  (h * model_->damping.stiffness + h * h) * model_->rest_stiffness;
-        bare_mass_.set(work_.N);
-    }
+    set_bare_mass(h);
     bare_response_.set(model_->tensors, configuration_, bare_mass_, options_.frame);
     bare_response_.place(state_.frame.rotation.toRotationMatrix(), 1.0);
+    set_bare_rates();
     return bare_response_;
+}
+
+Vec3 FramedMotion::bare_velocity(const Vec3& arm, const Eigen::Ref<const Rows3>& S) const
+{
+    return state_.v + state_.frame.rotation * Vec3(bare_Omega_.cross(arm) + S * bare_qdot_);
 }
 
 void FramedMotion::apply_bare(const VecX& a)

@@ -41,8 +41,10 @@ struct FramedModel {
     bool diagonal_stiffness = true; ///< K at rest has no other entries
     bool linear = true;             ///< K is the same everywhere
     ModalMass mass;                 ///< Mq
-    double lowest_frequency = 0.0;  ///< omega at rest [rad/s]
-    double highest_frequency = 0.0; ///< [rad/s]
+    MatX modes;                     ///< of rest_stiffness and Mq, r x r, of unit mass
+    VecX frequencies;               ///< omega of them, rising [rad/s]
+    double lowest_frequency = 0.0;  ///< the first of them, 0 when there are none
+    double highest_frequency = 0.0; ///< the last
 
     Index rank() const { return tensors.rank(); }
     bool diagonal() const { return linear && diagonal_mass && diagonal_stiffness; }
@@ -135,6 +137,8 @@ public:
     void change(const VecX& a, Change& out) const;
     double share() const { return share_; }
 
+    /// The spin and the rates of the coordinates that have the angular momentum l in the frame, and none of their own.
+    void share_out(const Vec3& l, Vec3& Omega, VecX& qdot) const;
     /// b becomes (N - B^T I^-1 B)^-1 b.
     void solve(VecX& b) const;
     bool guarded() const { return guarded_; }
@@ -200,14 +204,19 @@ public:
     const End& end();
     /// The same as it is known, nothing outside of a step or before `end` was asked for.
     const End* known_end() const { return step_.active && step_.ended ? &end_ : nullptr; }
+    bool in_step() const { return step_.active; } ///< between predict and advance
     FramedReport advance();
     /// Leaves a step that was begun; the state is that of its start.
     void abandon() { step_.active = false; }
 
     // between steps
-    /// The mass alone, but for modes above 1/h, which would store more than they get: those answer as in a step of h.
+    /// The mass alone, but for modes above 1/h, which do not answer: an impact is over before h, and in it they push back
+    /// with all that they took. So balls hand on their speed however coarse the steps are for their vibrations.
     const FrameResponse& bare_response(double h);
     void apply_bare(const VecX& a); ///< a = sum F^T j with the factors of the last bare_response
+    /// Of a point, in the world, if modes that do not answer stood still and all momenta were the same: impulses work
+    /// against its mean before and after. At the last bare_response.
+    Vec3 bare_velocity(const Vec3& arm, const Eigen::Ref<const Rows3>& S) const;
     /// Moves it by what the impulses behind `a` would move it in a unit of time, and keeps its velocities and momenta.
     void displace(const VecX& a);
 
@@ -266,6 +275,8 @@ private:
     void set_implicit_mass(double tau, const MatX& K);   ///< the same, ready to be solved with
     void set_implicit_response(double tau, double share, const MatX& K);
 
+    void set_bare_mass(double h);
+    void set_bare_rates();
     void begin_step(double h, const VecX& modal);
     FramedReport report_of(bool solved, int iterations) const;
 
@@ -296,6 +307,9 @@ private:
     double implicit_tau_ = -1.0; ///< that it was made for; below zero: for none that could serve again
     FrameResponse implicit_response_;
     ModalMass bare_mass_;
+    double bare_h_ = -1.0;           ///< that it was made for
+    Vec3 bare_Omega_ = Vec3::Zero(); ///< with the modes at rest that do not answer [rad/s]
+    VecX bare_qdot_;                 ///< the same
     FrameResponse bare_response_;
     End end_;
     FrameConfiguration end_configuration_, middle_;

@@ -354,6 +354,33 @@ Box3 FullBody::swept_bounds() const
     return bounds(state_.x).merged(bounds(predicted_.x));
 }
 
+/// After its state was changed from outside.
+void FullBody::begin_anew()
+{
+    state_.friction = {};
+    has_acceleration_ = false;
+    predicted_ = state_;
+}
+
+void FullBody::teleport(const RigidPose& motion)
+{
+    if (!model_.pins.empty()) return Body::teleport(motion);
+    const Mat3 R = motion.rotation.toRotationMatrix();
+    state_.x = (R * state_.x).colwise() + motion.translation;
+    state_.v = R * state_.v;
+    state_.a = R * state_.a;
+    begin_anew();
+}
+
+void FullBody::set_velocity(const Vec3& velocity, const Vec3& angular_velocity)
+{
+    if (!model_.pins.empty()) return Body::set_velocity(velocity, angular_velocity);
+    const Vec3 centre = state_.x * model_.fem.vertex_mass / model_.fem.vertex_mass.sum();
+    for (Index i = 0; i < state_.v.cols(); ++i)
+        state_.v.col(i) = velocity + angular_velocity.cross(Vec3(state_.x.col(i)) - centre);
+    begin_anew();
+}
+
 void FullBody::save(StateWriter& out) const
 {
     out.write(state_.x);

@@ -70,6 +70,9 @@ public:
     const SweptSurface* sweep() override;
     ContactLaw law() const override { return {.friction = model_.contact.friction}; }
     std::optional<Obstacle> obstacle(double, double) override { return {}; }
+    /// Throw InputError for a body with pins.
+    void teleport(const RigidPose& motion) override;
+    void set_velocity(const Vec3& velocity, const Vec3& angular_velocity) override;
 
     void save(StateWriter& out) const override;
     void restore(StateReader& in) override;
@@ -83,6 +86,7 @@ public:
 
 private:
     void set_pins(double t);
+    void begin_anew();
     void set_forces(const StepContext& step);
     SolveReport set_start_acceleration(const StepContext& step);
     SolveReport solve(double h);

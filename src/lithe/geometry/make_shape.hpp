@@ -18,7 +18,7 @@ struct BuiltinShape {
     std::string_view text;
 };
 
-/// biped, cactus, cow, fish, hand, octopus, puffer, ship.
+/// biped, cactus, cow, fish, hand, kraken, octopus, puffer, shell, ship, trout.
 std::span<const BuiltinShape> builtin_shapes();
 
 /// Makes the surface that a specification names:

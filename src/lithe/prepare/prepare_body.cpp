@@ -199,7 +199,7 @@ std::unique_ptr<ObstacleBody> prepare_obstacle(const SceneObstacle& obstacle, do
     }
     Shown shown;
     shown.name = obstacle.name;
-    shown.surface = std::move(surface);
+    if (!obstacle.hidden) shown.surface = std::move(surface);
     shown.backdrop = plane;
     shown.color = obstacle.color.value_or(Vec3(0.62, 0.64, 0.67));
     return std::make_unique<ObstacleBody>(

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lithe/core/progress.hpp"
+#include "lithe/dynamics/articulated_body.hpp"
 #include "lithe/dynamics/framed_body.hpp"
 #include "lithe/fem/full_body.hpp"
 #include "lithe/prepare/compare.hpp"
@@ -40,6 +41,8 @@ struct LoadedModel {
     RigidPose base = {}; ///< where its vertices at rest have been placed already
     std::shared_ptr<const ReducedBodyModel> held = {};  ///< of bodies that their pins hold
     std::shared_ptr<const FramedBodyModel> framed = {}; ///< of bodies that move freely
+    std::shared_ptr<const ArticulatedModel> articulated =
+        {}; ///< of characters with bones: nothing else is there then
 };
 /// Models by their files, or by the body of the scene that was the first to need one: each is made once.
 using ModelCache = std::map<std::string, LoadedModel>;
@@ -53,6 +56,13 @@ struct ReducedParts {
 };
 ReducedParts prepare_reduced_body(const Scene& scene, const SceneBody& body, ModelCache& models,
                                   Progress& progress, std::vector<std::string>& notes);
+
+/// Whether the body is a character of deformable bones.
+bool has_bones(const SceneBody& body);
+/// Such a character, its model read or made. Copies move their muscles out of step.
+std::unique_ptr<ArticulatedBody> prepare_articulated_body(const Scene& scene, const SceneBody& body,
+                                                          ModelCache& models, Progress& progress,
+                                                          std::vector<std::string>& notes);
 
 /// `reach` [m] is half the side of the square that is drawn for a plane.
 std::unique_ptr<ObstacleBody> prepare_obstacle(const SceneObstacle& obstacle, double reach,

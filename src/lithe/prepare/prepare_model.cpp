@@ -109,9 +109,8 @@ Reduction prepare_model(const Scene& scene, const SceneBody& body, Progress& pro
         return reduce_body(parts, options, training, std::move(times), progress);
     });
     ReductionRecord& record = out.model.record;
-    record.source = source_name(body.source);
     record.settings = describe(body, parts, options) + describe(training);
-    record.inputs = hash_of_inputs(source_hash(body.source), record.settings);
+    record_source(body.source, record);
     out.notes.insert(out.notes.begin(), notes.begin(), notes.end());
     return out;
 }
@@ -127,14 +126,19 @@ Scene model_scene(const SceneSource& source)
     return scene;
 }
 
-Freshness freshness(const PreparedModel& model, const fs::path& model_file)
+void record_source(const SceneSource& source, ReductionRecord& record)
+{
+    record.source = source_name(source);
+    record.inputs = hash_of_inputs(source_hash(source), record.settings);
+}
+
+Freshness freshness(const ReductionRecord& record, const fs::path& model_file)
 {
     std::error_code ignored;
     for (const fs::path& folder : {model_file.parent_path(), fs::path(".")}) {
-        const fs::path source = folder / model.record.source;
+        const fs::path source = folder / record.source;
         if (!fs::is_regular_file(source, ignored)) continue;
-        return hash_of_inputs(hash_bytes(io::read_bytes(source)), model.record.settings) ==
-                       model.record.inputs
+        return hash_of_inputs(hash_bytes(io::read_bytes(source)), record.settings) == record.inputs
                    ? Freshness::Fresh
                    : Freshness::Stale;
     }

@@ -15,6 +15,9 @@ enum class Freshness {
     Stale,  ///< the source has other bytes now
     Unknown ///< the source is not to be found, or was no file
 };
-Freshness freshness(const PreparedModel& model, const std::filesystem::path& model_file);
+Freshness freshness(const ReductionRecord& record, const std::filesystem::path& model_file);
+
+/// Says in a record what the model was made from; its settings are there already.
+void record_source(const SceneSource& source, ReductionRecord& record);
 
 } // namespace lithe

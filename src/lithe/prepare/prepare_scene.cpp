@@ -1,6 +1,7 @@
 #include "lithe/prepare/prepare_scene.hpp"
 
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -68,12 +69,53 @@ void require_apart(const SceneBody& body, const Body& made, Body& solid, std::ve
 std::unique_ptr<Body> prepare_body(const Scene& scene, const SceneBody& body, ModelCache& models,
                                    Progress& progress, PreparedScene& out)
 {
+    if (has_bones(body)) {
+        auto character = prepare_articulated_body(scene, body, models, progress, out.notes);
+        out.inputs = mixed(out.inputs, character->model().prepared->record.inputs);
+        return character;
+    }
     if (!body.model && !body.reduction && !body.rigid)
         return prepare_full_body(scene, body, progress, out.notes);
     ReducedParts parts = prepare_reduced_body(scene, body, models, progress, out.notes);
     out.inputs = mixed(out.inputs, parts.model->record.inputs);
     out.volumes.push_back(std::move(parts.volume));
     return std::move(parts.body);
+}
+
+/// The groups of a scene as bits; those without a group are in the first.
+void set_filters(const Scene& scene, World& world)
+{
+    std::map<std::string, std::uint64_t> bits;
+    const auto bits_of = [&](const std::vector<std::string>& groups) {
+        std::uint64_t out = 0;
+        for (const std::string& group : groups) out |= bits.try_emplace(group, std::uint64_t{2} << bits.size()).first->second;
+        return out;
+    };
+    const auto set = [&](const auto& things) {
+        for (const auto& thing : things) {
+            const SceneFilter& filter = thing.filter;
+            if (filter.groups.empty() && filter.passes.empty()) continue;
+            world.set_filter(*world.find(thing.name),
+                             {.groups = filter.groups.empty() ? 1 : bits_of(filter.groups),
+                              .meets = ~bits_of(filter.passes)});
+        }
+    };
+    set(scene.bodies);
+    set(scene.obstacles);
+    set(scene.characters);
+}
+
+/// Bodies that start in each other. Many at once, as in a heap that was poured elsewhere, are one note.
+void note_overlaps(World& world, std::vector<std::string>& notes)
+{
+    constexpr std::size_t most_named = 5;
+    const std::vector<World::Overlap> found = world.overlaps();
+    const auto name = [&](BodyId id) { return world.body(id).shown().name; };
+    for (std::size_t i = 0; i < std::min(found.size(), most_named); ++i)
+        notes.push_back(fmt::format("'{}' and '{}' overlap by {:.2g} m at the start: they are moved apart gently",
+                                    name(found[i].a), name(found[i].b), found[i].depth));
+    if (found.size() > most_named)
+        notes.push_back(fmt::format("and so are {} other pairs of bodies", found.size() - most_named));
 }
 
 RunOptions run_options(const SceneTime& time)
@@ -90,7 +132,7 @@ double comfortable_young(double density, double gravity, double height)
 
 PreparedScene prepare_scene(const Scene& scene, Progress& progress)
 {
-    PreparedScene out{.world = World({.gravity = scene.gravity}),
+    PreparedScene out{.world = World({.gravity = scene.gravity, .sleep = {.enabled = scene.sleep}}),
                       .run = run_options(scene.time),
                       .volumes = {},
                       .notes = {}};
@@ -110,10 +152,17 @@ PreparedScene prepare_scene(const Scene& scene, Progress& progress)
         out.world.add(std::move(solid));
     }
     for (auto& body : bodies) out.world.add(std::move(body));
+    set_filters(scene, out.world);
+    for (const ScenePair& pair : scene.pairs)
+        at_place(pair.place, [&] {
+            out.world.set_pair(*out.world.find(pair.a), *out.world.find(pair.b),
+                               {pair.friction, pair.restitution, pair.collide});
+        });
     for (const SceneJoint& joint : scene.joints)
         at_place(joint.place, [&] {
             (void)out.world.add_joint(*out.world.find(joint.a), *out.world.find(joint.b), joint.joint);
         });
+    note_overlaps(out.world, out.notes);
     out.inputs = mixed(out.inputs, scene.text_hash ^ out.world.state_hash());
     return out;
 }
@@ -150,14 +199,18 @@ Scene character_scene(const std::filesystem::path& file, const ReadOptions& read
     return scene;
 }
 
+TriangleMesh model_surface(const std::filesystem::path& file)
+{
+    return model_kind(file) == "bones" ? read_bone_model(file).shown.rest : read_model(file).shown.rest;
+}
+
 } // namespace
 
 Scene default_scene(const std::filesystem::path& file, const ReadOptions& read)
 {
     if (holds_character(file)) return character_scene(file, read);
     const bool is_model = file.extension() == ".lithe";
-    const Box3 box =
-        bounds(is_model ? read_model(file).shown.rest.vertices : read_surface(file, read).vertices);
+    const Box3 box = bounds(is_model ? model_surface(file).vertices : read_surface(file, read).vertices);
     Scene scene;
     scene.title = file.stem().string() + (is_model ? " under its weight" : " falls on the ground");
     SceneBody body;

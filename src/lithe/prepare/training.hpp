@@ -28,6 +28,10 @@ TrainingData run_training(const Scene& scene, const SceneBody& body, const BodyP
 /// One column of these for positions x of the tets' vertices. [m]
 VecX deformation(const BodyParts& parts, const Points& x);
 
+/// Where the tets' vertices are when the surface that is embedded in them is there: by the least elastic energy. Affine motions come
+/// out exactly, turns of any angle among them. Throws InputError when the surface does not say how all of the body moves.
+Points extended_into_tets(const FullBodyModel& model, const Points& surface);
+
 /// Snapshots of the body from a file of somebody's animation: a point cache (.pc2), a mesh, or a folder of meshes in the
 /// order of their names. They have the vertices of the tets, or of the surface that is shown, in their order; a surface is
 /// extended into the tets by the least elastic energy. Positions are those of the world or of the body's mesh file, whichever

@@ -133,6 +133,11 @@ void require_still_pins(const FullBodyModel& model, const Points& x, const fs::p
 
 } // namespace
 
+Points extended_into_tets(const FullBodyModel& model, const Points& surface)
+{
+    return Extension(model)(surface);
+}
+
 VecX deformation(const BodyParts& parts, const Points& x)
 {
     const FemModel& fem = parts.model.fem;

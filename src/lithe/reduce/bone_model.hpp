@@ -14,6 +14,9 @@ struct PreparedBone {
     Index rank() const { return reduced.rank(); }
 };
 
+/// Of a bone by itself that is hardly deformed, rising [Hz]; none of a rigid one.
+VecX rest_frequencies(const PreparedBone& bone);
+
 /// A point in the material of a bone.
 struct BonePoint {
     Vec3 X = Vec3::Zero(); ///< at rest, from the bone's centre of mass [m]

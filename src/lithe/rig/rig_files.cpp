@@ -99,7 +99,7 @@ std::string utf8_name(std::string_view name)
     return letters;
 }
 
-Character read_shape_rig(const fs::path& file, const ReadOptions& options)
+Character read_shape_rig(const fs::path& file, const ReadOptions& options, std::optional<double> cell)
 {
     Character character{.file = file};
     Skeleton& skeleton = character.skeleton;
@@ -112,7 +112,7 @@ Character read_shape_rig(const fs::path& file, const ReadOptions& options)
         skeleton.joints.push_back({joint.name, joint.parent, {.translation = joint.position - origin}});
     }
     Progress progress;
-    character.surface = make_shape(file.string(), std::nullopt, progress);
+    character.surface = make_shape(file.string(), cell, progress);
     Points& X = character.surface.vertices;
     X = skeleton.placement * X;
     character.parts.push_back({.name = utf8_name(file.stem().string()),

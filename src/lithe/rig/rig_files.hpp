@@ -35,8 +35,9 @@ std::string clip_text(const Clip& clip, const Skeleton& skeleton, const std::vec
 /// and materials have no place in them.
 void write_text_rig(const std::filesystem::path& file, const Character& character, double fps);
 
-/// The skeleton of a shape of our modelling language, with its surface. [docs/shape-language.md]
-Character read_shape_rig(const std::filesystem::path& file, const ReadOptions& options = {});
+/// The skeleton of a shape of our modelling language, with its surface of edges of about `cell` [m]. [docs/shape-language.md]
+Character read_shape_rig(const std::filesystem::path& file, const ReadOptions& options = {},
+                         std::optional<double> cell = {});
 
 /// A clip from a file: the first of a .bvh, of an .anim.txt or of a glTF (or the one named after '#': "walk.glb#Gallop"),
 /// retargeted to the character.

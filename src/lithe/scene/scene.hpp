@@ -100,8 +100,9 @@ struct SceneLoad {
 /// Where the surface of a body or an obstacle comes from.
 struct SceneSource {
     std::variant<std::filesystem::path, std::string> from =
-        {};                ///< a file, relative paths resolved; or a shape (make_shape)
-    ReadOptions read = {}; ///< of the file
+        {};                            ///< a file, relative paths resolved; or a shape (make_shape)
+    ReadOptions read = {};             ///< of the file
+    std::optional<double> detail = {}; ///< edges of the surface of a character's shape [m], > 0
     Place place = {};
 };
 
@@ -152,12 +153,55 @@ struct SceneReduction {
     Place place = {};
 };
 
+/// How a bone holds on to its parent.
+enum class BoneHold {
+    Weld,  ///< three points: they move as one but for what they deform
+    Hinge, ///< two points, across the bone
+    Ball   ///< one
+};
+inline constexpr Choices<BoneHold, 3> bone_holds = {
+    {{"weld", BoneHold::Weld}, {"hinge", BoneHold::Hinge}, {"ball", BoneHold::Ball}}};
+
+/// [body.bones]: the body is a character, and its bones deform.
+struct SceneBones {
+    Index modes = 10;      ///< of each bone, >= 0
+    double overlap = 0.15; ///< weight from which flesh is a bone's too, in [0, 1)
+    BoneHold hold = BoneHold::Weld;
+    std::vector<std::string> rigid = {}; ///< bones that do not deform
+    Index proxy = 300;                   ///< vertices of the surface that collides, about
+    Place place = {};
+};
+
+/// [[body.led]]: a bone that goes its own way.
+struct SceneLedBone {
+    std::string bone = {};
+    Keyframes<RigidPose> motion = RigidPose{}; ///< from its rest, about its middle, in the axes of the model
+    Place place = {};
+};
+
+/// [[body.muscle]]: bends a bone to and fro.
+struct SceneMuscle {
+    std::string bone = {};
+    Vec3 axis = Vec3::UnitY(); ///< in the axes of the model
+    double angle = 0.0;        ///< from end to end, at the top of the wave [rad]
+    double period = 1.0;       ///< [s], > 0
+    double phase = 0.0;        ///< in periods
+    Place place = {};
+};
+
+/// Whom a body, an obstacle or a character collides with: all, but for what belongs only to groups that it passes.
+struct SceneFilter {
+    std::vector<std::string> groups = {}; ///< that it belongs to
+    std::vector<std::string> passes = {}; ///< groups that it passes through; each has members
+};
+
 /// [[body]]
 struct SceneBody {
     std::string name = {}; ///< unique; "body", "body 2", ... when the file gives none
     SceneSource source = {};
     std::optional<std::filesystem::path> model = {}; ///< a prepared model, instead of a source
     std::optional<SceneReduction> reduction = {};    ///< reduced before the run; else in full space
+    std::optional<SceneBones> bones = {};            ///< or a character of deformable bones
     std::optional<Index> tets = {};                  ///< how many, for a source without tets
     std::optional<double> cell = {};                 ///< or how large their cells [m]; not both
     RigidPose placement = {};                        ///< at the start
@@ -171,12 +215,15 @@ struct SceneBody {
     bool rigid = false;       ///< does not deform
     double friction = 0.5;    ///< Coulomb's coefficient of its surface, >= 0
     double restitution = 0.0; ///< of impacts, in [0, 1]; of rigid bodies and free reduced ones
+    SceneFilter filter = {};
     std::optional<double> contact_stiffness =
         {}; ///< of the penalty [Pa/m], > 0; chosen from the body when absent
     bool self_contact = false;
     std::optional<Vec3> color = {}; ///< sRGB
     std::vector<ScenePin> pins = {};
     std::vector<SceneLoad> loads = {};
+    std::vector<SceneLedBone> led = {};    ///< of a character
+    std::vector<SceneMuscle> muscles = {}; ///< of a character
     Place place = {};
 };
 
@@ -188,7 +235,9 @@ struct SceneObstacle {
     std::optional<double> cell = {}; ///< of the distance field [m]
     Keyframes<RigidPose> path = RigidPose{};
     double friction = 0.5;
+    SceneFilter filter = {};
     std::optional<Vec3> color = {};
+    bool hidden = false; ///< felt, not seen
     Place place = {};
 };
 
@@ -213,6 +262,7 @@ struct SceneCharacter {
     SkinningMethod skinning = SkinningMethod::Linear;
     RigidPose placement = {};
     double friction = 0.5;          ///< Coulomb's coefficient of the skin, >= 0
+    SceneFilter filter = {};
     std::optional<Vec3> color = {}; ///< sRGB; else the file's own
     Place place = {};
 };
@@ -221,6 +271,15 @@ struct SceneCharacter {
 struct SceneJoint {
     std::string a = {}, b = {}; ///< names
     JointOptions joint = {};
+    Place place = {};
+};
+
+/// [[pair]]: what holds between two bodies, or a body and an obstacle, in place of what their surfaces say.
+struct ScenePair {
+    std::string a = {}, b = {};             ///< names
+    std::optional<double> friction = {};    ///< between them, >= 0
+    std::optional<double> restitution = {}; ///< in [0, 1]
+    bool collide = true;
     Place place = {};
 };
 
@@ -243,10 +302,12 @@ struct Scene {
     std::string title;
     SceneTime time;
     Vec3 gravity = {0.0, -9.81, 0.0}; ///< [m/s^2]
+    bool sleep = false;               ///< bodies that rest stop until something moves them
     NewtonOptions solver = {};
     std::vector<SceneBody> bodies;
     std::vector<SceneObstacle> obstacles;
     std::vector<SceneJoint> joints = {};
+    std::vector<ScenePair> pairs = {};
     std::vector<SceneCharacter> characters = {};
     std::optional<SceneTraining> training = {};
 };

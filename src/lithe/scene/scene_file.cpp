@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,6 +31,7 @@ constexpr int most_poses = 100'000;
 constexpr int most_runs = 10'000; // of training
 constexpr int most_tets = 100'000'000;
 constexpr std::size_t most_things = 10'000;  // bodies, and obstacles
+constexpr std::size_t most_groups = 63;
 constexpr std::size_t most_keys = 1'000'000; // of one motion
 constexpr Range any_turn{-360'000.0, 360'000.0};
 
@@ -38,7 +40,7 @@ using Keys = std::string_view[];
 constexpr Keys sources = {"mesh", "shape"}, character_sources = {"file", "shape"},
                body_sources = {"mesh", "shape", "model"}, sizes = {"rank", "auto"},
                resolutions = {"tets", "cell"}, parts = {"label", "color"},
-               loads = {"force", "pressure", "wind"}, selectors = {"box", "sphere", "vertices", "color"};
+               motor_goals = {"speed", "angle"}, loads = {"force", "pressure", "wind"}, selectors = {"box", "sphere", "vertices", "color"};
 
 constexpr Choices<LinearSolver, 3> linear_solvers = {
     {{"automatic", LinearSolver::Automatic},
@@ -76,12 +78,19 @@ SceneTime read_time(TableReader t)
     return time;
 }
 
-Vec3 read_gravity(TableReader t)
+/// [world]
+struct WrittenWorld {
+    Vec3 gravity = Scene().gravity; ///< [m/s^2]
+    bool sleep = false;
+};
+
+WrittenWorld read_world(TableReader t)
 {
-    Vec3 gravity = Scene().gravity;
-    t.read("gravity", gravity, as::vector(quantity::acceleration));
+    WrittenWorld world;
+    t.read("gravity", world.gravity, as::vector(quantity::acceleration));
+    t.read("sleep", world.sleep, as::boolean());
     t.finish();
-    return gravity;
+    return world;
 }
 
 NewtonOptions read_solver(TableReader t)
@@ -404,6 +413,51 @@ SceneReduction read_reduction(TableReader t)
     return reduction;
 }
 
+std::vector<std::string> read_names(const TomlValue& value)
+{
+    std::vector<std::string> names;
+    for (std::size_t i = 0, count = value.length("a list of names"); i < count; ++i)
+        names.push_back(value.item(i).text());
+    return names;
+}
+
+SceneBones read_bones(TableReader t)
+{
+    SceneBones bones{.place = t.place()};
+    t.read("modes", bones.modes, as::integer(0, most_rank));
+    t.read("overlap", bones.overlap, as::number(quantity::number, {0.0, 0.999}));
+    t.read("hold", bones.hold, as::choice(bone_holds));
+    t.read("rigid", bones.rigid, read_names);
+    t.read("proxy", bones.proxy, as::integer(4, most_tets));
+    t.finish();
+    return bones;
+}
+
+SceneLedBone read_led(TableReader t)
+{
+    SceneLedBone led{.place = t.place()};
+    t.read("bone", led.bone, as::text());
+    t.read("motion", led.motion, [](const TomlValue& v) { return read_motion(v, "translation", {}); });
+    t.finish();
+    t.require("bone");
+    return led;
+}
+
+SceneMuscle read_muscle(TableReader t)
+{
+    SceneMuscle muscle{.place = t.place()};
+    t.read("bone", muscle.bone, as::text());
+    t.read("axis", muscle.axis, as::vector(quantity::number));
+    t.read("angle", muscle.angle,
+           [](const TomlValue& v) { return degree * v.number(quantity::number, {-180.0, 180.0}); });
+    t.read("period", muscle.period, as::number(quantity::time, above(0.0)));
+    t.read("phase", muscle.phase, as::number(quantity::number, {-1000.0, 1000.0}));
+    t.finish();
+    for (const char* key : {"bone", "angle"}) t.require(key);
+    if (muscle.axis.isZero(0.0)) t.fail_at("axis", "axis has no direction");
+    return muscle;
+}
+
 // ---- bodies and obstacles
 
 /// Reads the [[body]] and [[obstacle]] tables of one scene.
@@ -419,6 +473,10 @@ private:
     SceneObstacle read_obstacle(TableReader t);
     SceneCharacter read_character(TableReader t);
     void check_joint(const SceneJoint& joint, TableReader t) const;
+    void check_named(const TableReader& t, std::string_view key, const std::string& name) const;
+    ScenePair read_pair(TableReader t) const;
+    SceneFilter read_filter(TableReader& t);
+    void check_groups(const Scene& scene) const;
     SceneSource read_source(TableReader& t) const;
     fs::path read_mesh(const TomlValue& value) const;
     std::string read_shape(const TomlValue& value) const;
@@ -432,6 +490,7 @@ private:
     TomlDocument& document_;
     MaterialTable materials_;
     std::map<std::string, Place, std::less<>> names_;
+    std::set<std::string, std::less<>> groups_; ///< that something belongs to
 };
 
 /// "; did you mean 'ball.obj'?" when such a file is in the folder where `path` is not.
@@ -533,7 +592,7 @@ void SceneReader::name_the_rest(Things& things, const std::string& kind)
 void require_only_model(const TableReader& t)
 {
     for (const char* key :
-         {"tets", "cell", "material", "mass", "damping", "self_contact", "reduce", "region", "pin", "rigid"})
+         {"tets", "cell", "material", "mass", "damping", "bones", "reduce", "region", "pin", "rigid"})
         if (t.has(key))
             t.fail_at(key,
                       fmt::format(
@@ -566,6 +625,7 @@ std::vector<SceneBody> SceneReader::read_body(TableReader t)
     WrittenPose placement;
     t.read("name", body.name, [&](const TomlValue& v) { return read_name(v); });
     body.source = read_source(t);
+    t.read("detail", body.source.detail, as::number(quantity::length, above(0.0)));
     t.read("model", body.model, [&](const TomlValue& v) { return resolved_file(v); });
     t.read("tets", body.tets, as::integer(1, most_tets));
     t.read("cell", body.cell, as::number(quantity::length, above(0.0)));
@@ -584,11 +644,15 @@ std::vector<SceneBody> SceneReader::read_body(TableReader t)
     t.read("damping", body.damping, read_damping);
     t.read("friction", body.friction, as::number(quantity::number, at_least(0.0)));
     t.read("restitution", body.restitution, as::number(quantity::number, from_to(0.0, 1.0)));
+    body.filter = read_filter(t);
     t.read("rigid", body.rigid, as::boolean());
     t.read("contact_stiffness", body.contact_stiffness, as::number(quantity::contact_stiffness, above(0.0)));
     t.read("self_contact", body.self_contact, as::boolean());
     t.read("color", body.color, as::color());
     t.read("reduce", body.reduction, [](const TomlValue& v) { return read_reduction(v.table()); });
+    t.read("bones", body.bones, [](const TomlValue& v) { return read_bones(v.table()); });
+    t.read_tables("led", [&](const TableReader& led) { body.led.push_back(read_led(led)); });
+    t.read_tables("muscle", [&](const TableReader& m) { body.muscles.push_back(read_muscle(m)); });
     t.read_tables("region",
                   [&](const TableReader& r) { body.regions.push_back(read_region(r, materials_)); });
     t.read_tables("pin", [&](const TableReader& pin) { body.pins.push_back(read_pin(pin)); });
@@ -596,10 +660,16 @@ std::vector<SceneBody> SceneReader::read_body(TableReader t)
     t.finish();
     check_source(t, body_sources, body.source);
     if (body.model) require_only_model(t);
-    require_use(t, "self_contact", !body.reduction && !body.rigid, "a body in full space");
-    for (const char* key : {"reduce", "pin", "contact_stiffness"})
+    require_use(t, "self_contact", !body.reduction && !body.rigid, "a body in full space or of bones");
+    for (const char* key : {"reduce", "bones", "pin", "contact_stiffness"})
         require_use(t, key, !body.rigid, "a body that is not rigid");
-    require_use(t, "restitution", body.rigid || body.reduction || body.model, "a rigid or reduced body");
+    for (const char* key : {"reduce", "region", "pin", "load", "mass", "contact_stiffness"})
+        require_use(t, key, !body.bones, "a body without bones");
+    require_use(t, "detail", t.has("shape") && body.bones, "a shape with [body.bones]");
+    for (const char* key : {"led", "muscle"})
+        require_use(t, key, body.bones || body.model, "a body with [body.bones]");
+    require_use(t, "restitution", body.rigid || body.reduction || body.bones || body.model,
+                "a rigid or reduced body");
     if (const auto* shape = std::get_if<std::string>(&body.source.from); shape && *shape == "plane")
         t.fail_at("shape", "a body cannot be a plane; use a box, or an [[obstacle]]");
     (void)t.at_most_one_of(resolutions);
@@ -625,6 +695,8 @@ SceneObstacle SceneReader::read_obstacle(TableReader t)
     obstacle.path = placement.pose();
     t.read("path", obstacle.path, [&](const TomlValue& v) { return read_motion(v, "position", placement); });
     t.read("friction", obstacle.friction, as::number(quantity::number, at_least(0.0)));
+    obstacle.filter = read_filter(t);
+    t.read("hidden", obstacle.hidden, as::boolean());
     t.read("color", obstacle.color, as::color());
     t.finish();
     check_source(t, sources, obstacle.source);
@@ -663,14 +735,17 @@ SceneCharacter SceneReader::read_character(TableReader t)
     t.read("start", character.start, as::number(quantity::time));
     t.read("speed", character.speed, as::number(quantity::number));
     t.read("loop", character.loop, as::boolean());
+    t.read("detail", character.source.detail, as::number(quantity::length, above(0.0)));
     t.read("skinning", character.skinning, as::choice(skinning_methods));
     read_pose(t, "position", placement);
     character.placement = placement.pose();
     t.read("friction", character.friction, as::number(quantity::number, at_least(0.0)));
+    character.filter = read_filter(t);
     t.read("color", character.color, as::color());
     t.finish();
     character.source.place = t.place(t.one_of(character_sources));
     for (const char* key : {"scale", "up"}) require_use(t, key, t.has("file"), "file");
+    require_use(t, "detail", t.has("shape"), "shape");
     if (t.has("track") && (t.has("clip") || t.has("motion")))
         t.fail_at("track", "a character plays a clip or its tracks, not both; remove one");
     return character;
@@ -702,6 +777,22 @@ SceneTraining SceneReader::read_training(TableReader t) const
     return training;
 }
 
+/// [joint.motor]
+JointMotor read_motor(TableReader t)
+{
+    JointMotor motor;
+    t.read("speed", motor.target, as::number(quantity::angular_speed));
+    t.read("angle", motor.target, as::number(quantity::angle, from_to(-180.0, 180.0)));
+    t.read("stiffness", motor.stiffness, as::number(quantity::number, above(0.0)));
+    t.read("damping", motor.damping, as::number(quantity::number, at_least(0.0)));
+    t.read("torque", motor.torque, as::number(quantity::number, above(0.0)));
+    t.finish();
+    motor.goal = t.one_of(motor_goals) == "angle" ? MotorGoal::Angle : MotorGoal::Speed;
+    for (const char* key : {"stiffness", "damping"}) require_use(t, key, t.has("angle"), "angle");
+    if (t.has("angle")) t.require("stiffness");
+    return motor;
+}
+
 SceneJoint read_joint(TableReader t)
 {
     SceneJoint out{.place = t.place()};
@@ -715,25 +806,94 @@ SceneJoint read_joint(TableReader t)
     t.read("stiffness", joint.stiffness, as::number(quantity::stiffness, above(0.0)));
     t.read("damping", joint.damping, as::number(quantity::viscosity, at_least(0.0)));
     t.read("strength", joint.strength, as::number(quantity::force, above(0.0)));
+    t.read("lower", joint.limits.lower, as::number(quantity::angle, from_to(-180.0, 180.0)));
+    t.read("upper", joint.limits.upper, as::number(quantity::angle, from_to(-180.0, 180.0)));
+    t.read("cone", joint.limits.cone,
+           as::number(quantity::angle, {.low = 0.0, .high = 180.0, .low_end = Range::End::Open}));
+    t.read("motor", joint.motor, [](const TomlValue& v) { return read_motor(v.table()); });
     t.finish();
     for (const char* key : {"a", "b", "at"}) t.require(key);
-    require_use(t, "axis", joint.kind == JointKind::Hinge, "a hinge");
+    const bool is_hinge = joint.kind == JointKind::Hinge, is_ball = joint.kind == JointKind::Ball;
+    const bool has_limits = t.has("lower") || t.has("upper") || t.has("cone");
+    require_use(t, "axis", is_hinge || (is_ball && has_limits), "a hinge");
+    for (const char* key : {"lower", "upper"}) require_use(t, key, is_hinge || is_ball, "a hinge or a ball");
+    require_use(t, "cone", is_ball, "a ball");
+    require_use(t, "motor", is_hinge, "a hinge");
+    if (joint.limits.lower > joint.limits.upper) t.fail_at("lower", "lower must not be above upper");
     require_use(t, "size", joint.kind != JointKind::Ball, "a hinge or a weld");
     require_use(t, "damping", t.has("stiffness"), "stiffness");
     if (joint.axis.isZero()) t.fail_at("axis", "axis has no direction");
     return out;
 }
 
+/// Names of groups.
+std::vector<std::string> read_groups(const TomlValue& value)
+{
+    std::vector<std::string> out;
+    for (std::size_t i = 0, count = value.length("a list of groups, as in [\"fish\"]"); i < count; ++i) {
+        out.push_back(value.item(i).text());
+        require_short_name(value.item(i), out.back());
+    }
+    return out;
+}
+
+SceneFilter SceneReader::read_filter(TableReader& t)
+{
+    SceneFilter filter;
+    t.read("groups", filter.groups, read_groups);
+    t.read("passes", filter.passes, read_groups);
+    groups_.insert(filter.groups.begin(), filter.groups.end());
+    return filter;
+}
+
+/// What passes through a group that nothing belongs to is a slip of the pen.
+void SceneReader::check_groups(const Scene& scene) const
+{
+    const auto check = [&](const auto& things) {
+        for (const auto& thing : things)
+            for (const std::string& group : thing.filter.passes)
+                if (!groups_.contains(group))
+                    throw InputError(thing.place,
+                                     fmt::format("'{}' passes the group '{}', to which nothing belongs{}", thing.name,
+                                                 group, did_you_mean(group, {groups_.begin(), groups_.end()})));
+    };
+    check(scene.bodies);
+    check(scene.obstacles);
+    check(scene.characters);
+    if (groups_.size() > most_groups)
+        throw InputError({.file = scene.file}, fmt::format("a scene has at most {} groups", most_groups));
+}
+
+void SceneReader::check_named(const TableReader& t, std::string_view key, const std::string& name) const
+{
+    if (names_.contains(name)) return;
+    std::vector<std::string> known;
+    for (const auto& entry : names_) known.push_back(entry.first);
+    t.fail_at(key, fmt::format("there is no body or obstacle named '{}'{}", name, did_you_mean(name, known)));
+}
+
+ScenePair SceneReader::read_pair(TableReader t) const
+{
+    ScenePair pair{.place = t.place()};
+    t.read("a", pair.a, as::text());
+    t.read("b", pair.b, as::text());
+    t.read("friction", pair.friction, as::number(quantity::number, at_least(0.0)));
+    t.read("restitution", pair.restitution, as::number(quantity::number, from_to(0.0, 1.0)));
+    t.read("collide", pair.collide, as::boolean());
+    t.finish();
+    for (const char* key : {"a", "b"}) t.require(key);
+    check_named(t, "a", pair.a);
+    check_named(t, "b", pair.b);
+    if (pair.a == pair.b) t.fail_at("b", "a pair is of two bodies");
+    for (const char* key : {"friction", "restitution"}) require_use(t, key, pair.collide, "collide = true");
+    return pair;
+}
+
 /// Joints hold what the scene has.
 void SceneReader::check_joint(const SceneJoint& joint, TableReader t) const
 {
-    for (const auto& [key, name] : {std::pair("a", joint.a), std::pair("b", joint.b)})
-        if (!names_.contains(name)) {
-            std::vector<std::string> known;
-            for (const auto& entry : names_) known.push_back(entry.first);
-            t.fail_at(key, fmt::format("there is no body or obstacle named '{}'{}", name,
-                                       did_you_mean(name, known)));
-        }
+    check_named(t, "a", joint.a);
+    check_named(t, "b", joint.b);
     if (joint.a == joint.b) t.fail_at("b", "a body cannot be joined to itself");
 }
 
@@ -744,12 +904,15 @@ Scene SceneReader::read()
     TableReader t = document_.root();
     t.read("title", scene.title, as::text());
     t.read("time", scene.time, [](const TomlValue& v) { return read_time(v.table()); });
-    t.read("world", scene.gravity, [](const TomlValue& v) { return read_gravity(v.table()); });
+    WrittenWorld world;
+    t.read("world", world, [](const TomlValue& v) { return read_world(v.table()); });
+    scene.gravity = world.gravity;
+    scene.sleep = world.sleep;
     t.read("solver", scene.solver, [](const TomlValue& v) { return read_solver(v.table()); });
     t.read("material", materials_, [](const TomlValue& v) { return read_materials(v.table()); });
     t.read("training", scene.training, [&](const TomlValue& v) { return read_training(v.table()); });
     const auto bodies = t.find("body"), obstacles = t.find("obstacle"), characters = t.find("character"),
-               joints = t.find("joint");
+               joints = t.find("joint"), pairs = t.find("pair");
     t.finish();
     const auto count = [](const auto& tables) { return tables ? tables->table_count() : 0; };
     if (count(bodies) + count(characters) == 0)
@@ -777,6 +940,8 @@ Scene SceneReader::read()
         scene.joints.push_back(read_joint(joints->table(i)));
         check_joint(scene.joints.back(), joints->table(i));
     }
+    for (std::size_t i = 0; i < count(pairs); ++i) scene.pairs.push_back(read_pair(pairs->table(i)));
+    check_groups(scene);
     return scene;
 }
 

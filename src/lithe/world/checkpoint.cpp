@@ -13,7 +13,7 @@ namespace {
 
 struct Header {
     char name[8] = {'L', 'i', 't', 'h', 'e', 'C', 'k', 'p'};
-    std::uint64_t version = 1;
+    std::uint64_t version = 2;
     std::uint64_t length = 0; ///< of the rest [bytes]
     std::uint64_t hash = 0;   ///< of the rest
     std::uint64_t inputs = 0;
@@ -38,7 +38,7 @@ std::string_view checked_state(const std::string& bytes, const std::filesystem::
     std::memcpy(&header, bytes.data(), sizeof header);
     if (header.version != expected.version)
         throw InputError({.file = file}, "is a checkpoint of version " + std::to_string(header.version) +
-                                             ", but this program reads version 1");
+                                             ", but this program reads version " + std::to_string(expected.version));
     const std::string_view state = std::string_view(bytes).substr(sizeof header);
     if (state.size() != header.length || hash_bytes(state) != header.hash)
         throw InputError({.file = file},

@@ -37,28 +37,34 @@ Vec3 way_of(const SweptSurface& surface, const ContactSide& side)
 
 } // namespace
 
+bool moves(const Obstacle& obstacle)
+{
+    return obstacle.surface != nullptr || obstacle.pose_0.translation != obstacle.pose_1.translation ||
+           obstacle.pose_0.rotation.coeffs() != obstacle.pose_1.rotation.coeffs();
+}
+
 // ---- detection
 
 /// Nothing may be as small as the margin, so it goes by the smallest body.
 void ContactStage::find_margin()
 {
     double size = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < bodies_.size(); ++i)
-        if (!boxes_[i].isEmpty()) size = std::min(size, boxes_[i].diagonal().norm());
+    for (const Box3& box : boxes_)
+        if (!box.isEmpty()) size = std::min(size, box.diagonal().norm());
     detect_.margin = options_.margin * (std::isfinite(size) ? size : 1.0);
     detect_.self_distance = 4.0 * detect_.margin;
 }
 
-void ContactStage::find(std::span<Body* const> bodies, std::span<const Obstacle> obstacles,
-                        const JointStage& joints, double h)
+void ContactStage::find(const ContactStep& step, const JointStage& joints)
 {
-    bodies_ = bodies;
-    obstacles_ = obstacles;
-    h_ = h;
+    step_ = step;
     contacts_.clear();
-    boxes_.assign(bodies.size(), Box3());
-    for (std::size_t i = 0; i < bodies.size(); ++i)
-        if (collides(*bodies[i])) boxes_[i] = bodies[i]->swept_bounds();
+    boxes_.assign(step.bodies.size(), Box3());
+    asleep_.resize(step.bodies.size());
+    for (std::size_t i = 0; i < step.bodies.size(); ++i) {
+        if (collides(*step.bodies[i])) boxes_[i] = step.bodies[i]->swept_bounds();
+        asleep_[i] = step.bodies[i]->asleep();
+    }
     find_margin();
     for (Box3& box : boxes_)
         if (!box.isEmpty()) box = widened(box, detect_.margin);
@@ -71,11 +77,20 @@ void ContactStage::find(std::span<Body* const> bodies, std::span<const Obstacle>
     detect_pairs();
 }
 
+bool ContactStage::collide(int a, int b, const JointStage& joints) const
+{
+    return !joints.hold_together(a, b) && step_.rules->meet(step_.order->id(a), step_.order->id(b));
+}
+
 void ContactStage::find_body_pairs(const JointStage& joints)
 {
     broad_phase_.update(boxes_);
-    broad_phase_.find_pairs([&](int a, int b) { return !joints.hold_together(a, b); }, body_pairs_);
+    broad_phase_.find_pairs([&](int a, int b) { return !(asleep(a) && asleep(b)) && collide(a, b, joints); },
+                            body_pairs_);
     for (const auto& [a, b] : body_pairs_) pairs_.push_back({.a = a, .b = b});
+    for (int i = 0; i < static_cast<int>(boxes_.size()); ++i)
+        if (!boxes_[static_cast<std::size_t>(i)].isEmpty() && !asleep(i) && body(i).meets_itself())
+            pairs_.push_back({.a = i, .b = i});
 }
 
 /// Boxes, balls and what deforms are met as surfaces, so that nothing slips through between the vertices of a body.
@@ -96,15 +111,18 @@ ContactStage::ObstacleSurface* ContactStage::surface_of(const Obstacle& obstacle
 
 void ContactStage::find_obstacle_pairs(const JointStage& joints)
 {
-    for (std::size_t k = 0; k < obstacles_.size(); ++k) {
-        const Obstacle& obstacle = obstacles_[k];
+    for (std::size_t k = 0; k < step_.obstacles.size(); ++k) {
+        const Obstacle& obstacle = step_.obstacles[k];
+        const bool still = !moves(obstacle);
         ObstacleSurface* surface = nullptr;
-        for (std::size_t i = 0; i < bodies_.size(); ++i) {
-            if (bodies_[i]->collides() != Collides::Everywhere || !may_meet(obstacle, boxes_[i])) continue;
-            if (joints.hold_together(static_cast<int>(i), obstacle.body)) continue;
+        for (int i = 0; i < static_cast<int>(boxes_.size()); ++i) {
+            if (still && asleep(i)) continue;
+            if (body(i).collides() != Collides::Everywhere ||
+                !may_meet(obstacle, boxes_[static_cast<std::size_t>(i)]) ||
+                !collide(i, obstacle.body, joints))
+                continue;
             if (!surface && (surface = surface_of(obstacle))) place(obstacle, surface->swept);
-            pairs_.push_back(
-                {.a = static_cast<int>(i), .obstacle = k, .surface = surface ? &surface->swept : nullptr});
+            pairs_.push_back({.a = i, .obstacle = k, .surface = surface ? &surface->swept : nullptr});
         }
     }
 }
@@ -118,20 +136,20 @@ void ContactStage::find_swept_bodies()
     }
     std::ranges::sort(swept_bodies_);
     swept_bodies_.erase(std::ranges::unique(swept_bodies_).begin(), swept_bodies_.end());
-    surfaces_.assign(bodies_.size(), nullptr);
+    surfaces_.assign(step_.bodies.size(), nullptr);
 }
 
 void ContactStage::sweep_bodies()
 {
     parallel_for(static_cast<std::ptrdiff_t>(swept_bodies_.size()), 1, [&](std::ptrdiff_t k) {
         const auto i = static_cast<std::size_t>(swept_bodies_[static_cast<std::size_t>(k)]);
-        surfaces_[i] = bodies_[i]->sweep();
+        surfaces_[i] = step_.bodies[i]->sweep();
     });
 }
 
 void ContactStage::remember_ends()
 {
-    ends_.resize(std::max(ends_.size(), bodies_.size()));
+    ends_.resize(std::max(ends_.size(), step_.bodies.size()));
     for (const int i : swept_bodies_) ends_[static_cast<std::size_t>(i)] = swept(i).end;
 }
 
@@ -148,7 +166,7 @@ void ContactStage::detect_pairs()
 {
     surface_pairs_.clear();
     for (const Pair& pair : pairs_) {
-        const Obstacle* obstacle = pair.b < 0 ? &obstacles_[pair.obstacle] : nullptr;
+        const Obstacle* obstacle = pair.b < 0 ? &step_.obstacles[pair.obstacle] : nullptr;
         const std::uint64_t other = obstacle ? ~obstacle->key : static_cast<std::uint64_t>(pair.b);
         surface_pairs_.push_back({.a = &swept(pair.a),
                                   .b = obstacle ? pair.surface : &swept(pair.b),
@@ -163,25 +181,58 @@ void ContactStage::detect_pairs()
                 {.a = pairs_[k].a, .b = pairs_[k].b, .obstacle = pairs_[k].obstacle, .at = contact});
 }
 
+/// Whatever nears a sleeping body so that it would push it.
+void ContactStage::find_disturbed(std::vector<int>& out) const
+{
+    out.clear();
+    for (const BodyContact& contact : contacts_) {
+        if (contact.b < 0 ? !asleep(contact.a) : asleep(contact.a) == asleep(contact.b)) continue;
+        if (contact.b >= 0 && passage(contact) >= 0.0 && contact.impulse.isZero(0.0)) continue;
+        out.push_back(asleep(contact.a) ? contact.a : contact.b);
+    }
+}
+
 // ---- what it remembers
 
-void ContactStage::save(StateWriter& out) const
+void ContactStage::save(const BodyOrder& order, StateWriter& out) const
 {
     out.write(static_cast<std::int64_t>(last_.size()));
     for (const LastImpulse& last : last_) {
         out.write(std::bit_cast<std::int64_t>(last.key));
+        order.write(last.a, out);
+        order.write(last.b, out);
         for (const double value : last.impulse) out.write(value);
     }
 }
 
-void ContactStage::restore(StateReader& in)
+void ContactStage::restore(const BodyOrder& order, StateReader& in)
 {
     last_.clear();
     for (std::int64_t left = in.read_integer(); left > 0; --left) {
-        LastImpulse& last = last_.emplace_back(std::bit_cast<std::uint64_t>(in.read_integer()));
+        LastImpulse last{.key = std::bit_cast<std::uint64_t>(in.read_integer()), .a = {}, .b = {}};
+        last.a = order.read(in);
+        last.b = order.read(in);
         for (double& value : last.impulse) value = in.read_number();
+        last_.push_back(last);
     }
     std::ranges::sort(last_, {}, &LastImpulse::key);
+}
+
+void ContactStage::forget(BodyId id)
+{
+    std::erase_if(last_, [&](const LastImpulse& last) { return last.a == id || last.b == id; });
+}
+
+/// But for those that bodies need when they wake.
+void ContactStage::forget_impulses()
+{
+    const auto sleeps = [&](BodyId id) { return asleep(step_.order->number(id)); };
+    std::erase_if(last_, [&](const LastImpulse& last) { return !sleeps(last.a) && !sleeps(last.b); });
+}
+
+int ContactStage::other(const BodyContact& contact) const
+{
+    return contact.b >= 0 ? contact.b : step_.obstacles[contact.obstacle].body;
 }
 
 Vec3 ContactStage::last_impulse(std::uint64_t key) const
@@ -195,7 +246,9 @@ void ContactStage::remember_impulses()
 {
     for (const int k : kept_) {
         const BodyContact& contact = contacts_[static_cast<std::size_t>(k)];
-        if (!contact.impulse.isZero(0.0)) last_.push_back({contact.at.key, contact.impulse});
+        if (contact.impulse.isZero(0.0)) continue;
+        last_.push_back(
+            {contact.at.key, step_.order->id(contact.a), step_.order->id(other(contact)), contact.impulse});
     }
     std::ranges::sort(last_, {}, &LastImpulse::key);
     std::size_t end = 0;
@@ -208,12 +261,46 @@ void ContactStage::remember_impulses()
     last_.resize(end);
 }
 
+/// Contacts of a pair lie together.
+void ContactStage::note_pushes()
+{
+    const auto at = [&](std::size_t k) -> const BodyContact& {
+        return contacts_[static_cast<std::size_t>(kept_[k])];
+    };
+    for (std::size_t first = 0, last = 0; first < kept_.size(); first = last) {
+        while (last < kept_.size() && at(last).a == at(first).a && other(at(last)) == other(at(first)))
+            ++last;
+        note_push(first, last);
+    }
+}
+
+/// Of the kept contacts from `first` to before `last`, which are those of a pair.
+void ContactStage::note_push(std::size_t first, std::size_t last)
+{
+    Vec3 sum = Vec3::Zero();
+    const BodyContact* deepest = nullptr;
+    for (std::size_t k = first; k < last; ++k) {
+        const BodyContact& contact = contacts_[static_cast<std::size_t>(kept_[k])];
+        if (contact.impulse.isZero(0.0)) continue;
+        sum += contact.impulse;
+        if (!deepest || contact.at.gap < deepest->at.gap) deepest = &contact;
+    }
+    if (!deepest) return;
+    pushes_.push_back({.a = step_.order->id(deepest->a),
+                       .b = step_.order->id(other(*deepest)),
+                       .impulse = sum,
+                       .depth = -deepest->at.gap,
+                       .place = deepest->at.point(),
+                       .normal = deepest->at.normal,
+                       .speed = impact_speed(*deepest)});
+}
+
 // ---- impulses
 
 /// Bodies are told all points at once, before the first constraint.
 void ContactStage::gather_touches(const auto& keep, JointStage& joints)
 {
-    coupling_.begin(bodies_);
+    coupling_.begin(step_.bodies);
     kept_.clear();
     side_a_.clear();
     side_b_.clear();
@@ -233,20 +320,22 @@ void ContactStage::gather_touches(const auto& keep, JointStage& joints)
 
 Vec3 ContactStage::obstacle_velocity(const BodyContact& contact) const
 {
-    const Obstacle& obstacle = obstacles_[contact.obstacle];
+    const Obstacle& obstacle = step_.obstacles[contact.obstacle];
     if (contact.at.b.triangle >= 0)
-        return way_of(obstacle_surfaces_.at(obstacle.key)->swept, contact.at.b) / h_;
+        return way_of(obstacle_surfaces_.at(obstacle.key)->swept, contact.at.b) / step_.h;
     const Vec3 x = contact.at.point();
-    return (place_of(obstacle, StepEnd::End, material_at(obstacle, StepEnd::Start, x)) - x) / h_;
+    return (place_of(obstacle, StepEnd::End, material_at(obstacle, StepEnd::Start, x)) - x) / step_.h;
 }
 
 ContactLaw ContactStage::law_of(const BodyContact& contact) const
 {
     const ContactLaw a = body(contact.a).law();
     const ContactLaw b = contact.b >= 0 ? body(contact.b).law()
-                                        : ContactLaw{.friction = obstacles_[contact.obstacle].friction,
+                                        : ContactLaw{.friction = step_.obstacles[contact.obstacle].friction,
                                                      .restitution = a.restitution};
-    return {combined_friction(a.friction, b.friction), std::sqrt(a.restitution * b.restitution)};
+    return step_.rules->law(
+        step_.order->id(contact.a), step_.order->id(other(contact)),
+        {combined_friction(a.friction, b.friction), std::sqrt(a.restitution * b.restitution)});
 }
 
 /// constraint(contact, relative velocity) makes what the problem gets for a kept contact.
@@ -276,8 +365,17 @@ double ContactStage::impact_speed(const BodyContact& contact) const
     return -contact.at.normal.dot(velocity(contact.a, contact.at.a) - b);
 }
 
+/// Those of the problem.
+void ContactStage::take_impulses()
+{
+    for (std::size_t k = 0; k < kept_.size(); ++k)
+        contacts_[static_cast<std::size_t>(kept_[k])].impulse = coupling_.problem.contacts[k].impulse;
+}
+
 bool ContactStage::bounce(JointStage& joints)
 {
+    pushes_.clear();
+    bounced_ = 0;
     const auto bounces = [&](const BodyContact& contact) {
         return contact.at.time < 1.0 && law_of(contact).restitution > 0.0;
     };
@@ -299,6 +397,9 @@ bool ContactStage::bounce(JointStage& joints)
         joints);
     (void)coupling_.solve(options_.impulses);
     coupling_.bounce();
+    take_impulses();
+    note_pushes();
+    bounced_ = pushes_.size();
     (void)coupling_.hand_out();
     return true;
 }
@@ -306,16 +407,22 @@ bool ContactStage::bounce(JointStage& joints)
 /// What side a goes relative to side b, from the start to the predictions as they are now.
 Vec3 ContactStage::way(const BodyContact& contact) const
 {
-    const Vec3 b = contact.b >= 0 ? way_of(swept(contact.b), contact.at.b) : h_ * obstacle_velocity(contact);
+    const Vec3 b =
+        contact.b >= 0 ? way_of(swept(contact.b), contact.at.b) : step_.h * obstacle_velocity(contact);
     return way_of(swept(contact.a), contact.at.a) - b;
+}
+
+/// The gap that the predictions leave; below zero they have passed each other. [m]
+double ContactStage::passage(const BodyContact& contact) const
+{
+    return std::max(contact.at.gap, 0.0) + way(contact).dot(contact.at.normal);
 }
 
 /// Whether something ends up inside of something else all the same.
 bool ContactStage::some_pass() const
 {
-    return std::ranges::any_of(contacts_, [&](const BodyContact& contact) {
-        return std::max(contact.at.gap, 0.0) + way(contact).dot(contact.at.normal) < -0.5 * detect_.margin;
-    });
+    return std::ranges::any_of(
+        contacts_, [&](const BodyContact& contact) { return passage(contact) < -0.5 * detect_.margin; });
 }
 
 /// Whether the impulses turn a body so far from the way on which contacts were looked for that others may wait on its
@@ -338,34 +445,33 @@ ImpulseReport ContactStage::solve_once(bool along_ways, JointStage& joints)
         ResponseKind::Implicit,
         [&](const BodyContact& contact, const Vec3& u) {
             const Vec3& n = contact.at.normal;
-            const double arc = along_ways ? way(contact).dot(n) / h_ - u.dot(n) : 0.0;
+            const double arc = along_ways ? way(contact).dot(n) / step_.h - u.dot(n) : 0.0;
             return ImpulseContact{.normal = n,
                                   .velocity = u,
-                                  .gap_rate = std::max(contact.at.gap, 0.0) / h_ + arc,
+                                  .gap_rate = std::max(contact.at.gap, 0.0) / step_.h + arc,
                                   .friction = law_of(contact).friction,
                                   .impulse = along_ways ? Vec3(Vec3::Zero()) : last_impulse(contact.at.key)};
         },
         joints);
     const ImpulseReport report = coupling_.solve(options_.impulses);
-    if (!along_ways) last_.clear();
-    for (std::size_t k = 0; k < kept_.size(); ++k) {
-        BodyContact& contact = contacts_[static_cast<std::size_t>(kept_[k])];
-        contact.impulse = coupling_.problem.contacts[k].impulse;
-    }
+    if (!along_ways) forget_impulses();
+    take_impulses();
     remember_impulses();
+    note_pushes();
     (void)coupling_.hand_out();
     return report;
 }
 
 ImpulseReport ContactStage::solve(JointStage& joints)
 {
-    if (contacts_.empty()) last_.clear();
+    pushes_.resize(bounced_);
+    if (contacts_.empty()) forget_impulses();
     ImpulseReport report = solve_once(false, joints);
     joints.break_weak(coupling_.problem);
     for (int round = 1; round < options_.rounds; ++round) {
         sweep_bodies(); // the predictions have changed
         if (!some_pass() && !some_are_deflected()) break;
-        find(bodies_, obstacles_, joints, h_);
+        find(step_, joints);
         report = solve_once(true, joints);
     }
     return report;
@@ -374,19 +480,14 @@ ImpulseReport ContactStage::solve(JointStage& joints)
 Parting ContactStage::part(JointStage& joints)
 {
     Parting out;
-    const double slack = 0.1 * detect_.margin; // touching is no overlap
-    gather_touches(
-        [&](const BodyContact& contact) {
-            out.deepest = std::max(out.deepest, -contact.at.gap);
-            return contact.at.gap < -slack;
-        },
-        joints);
-    if (kept_.empty()) return out;
+    for (const BodyContact& contact : contacts_) out.deepest = std::max(out.deepest, -contact.at.gap);
+    if (out.deepest <= slack()) return out;
+    gather_touches([&](const BodyContact& contact) { return contact.at.gap < -slack(); }, joints);
     fill_problem(
         ResponseKind::Places,
         [&](const BodyContact& contact, const Vec3&) {
             return ImpulseContact{.normal = contact.at.normal,
-                                  .gap_rate = options_.recovery * (contact.at.gap + slack)};
+                                  .gap_rate = options_.recovery * (contact.at.gap + slack())};
         },
         joints);
     (void)coupling_.solve(options_.impulses);

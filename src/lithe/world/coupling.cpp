@@ -6,6 +6,7 @@ void Coupling::begin(std::span<Body* const> bodies)
 {
     bodies_ = bodies;
     problem.clear();
+    aside_.clear();
     touches_.resize(bodies.size());
     for (std::vector<Touch>& of_body : touches_) of_body.clear();
 }
@@ -32,10 +33,24 @@ Vec3 Coupling::couple(int body, std::size_t touch, double weight)
     return bodies_[static_cast<std::size_t>(body)]->couple(touch, weight, problem);
 }
 
+double Coupling::couple_along(int body, std::size_t touch, const Vec3& direction)
+{
+    while (aside_.body_count() < problem.body_count())
+        aside_.add_body(problem.body_size(aside_.body_count()));
+    const int last = aside_.add_joint({});
+    const Vec3 u = bodies_[static_cast<std::size_t>(body)]->couple(touch, 1.0, aside_);
+    const ConstraintRows& rows = aside_.joint_rows();
+    for (int b = rows.begin(last); b < rows.end(last); ++b) {
+        const int mover = rows.blocks[static_cast<std::size_t>(b)].body;
+        problem.block(mover) += direction.transpose().lazyProduct(aside_.block(mover));
+    }
+    return direction.dot(u);
+}
+
 ImpulseReport Coupling::solve(const ImpulseOptions& options)
 {
-    solver_.prepare(problem);
-    return solver_.solve(problem, options);
+    prepare();
+    return solve_again(options);
 }
 
 Vec3 Coupling::hand_out()

@@ -24,7 +24,13 @@ public:
     void join(ResponseKind kind);
     /// Body::couple of that body.
     Vec3 couple(int body, std::size_t touch, double weight);
+    /// The same for a limit, which has one row: `direction` times the three of the touch. Returns the velocity along it.
+    double couple_along(int body, std::size_t touch, const Vec3& direction);
 
+    /// Once all constraints are there.
+    void prepare() { solver_.prepare(problem); }
+    ImpulseReport solve_again(const ImpulseOptions& options) { return solver_.solve(problem, options); }
+    /// The two together.
     ImpulseReport solve(const ImpulseOptions& options);
     void bounce() { solver_.bounce(problem); } ///< after a solve
     /// Gives every body its change. Returns what Places does to the angular momentum. [kg m^2/s]
@@ -34,6 +40,7 @@ public:
 
 private:
     ImpulseSolver solver_;
+    ImpulseProblem aside_; ///< the same movers: where three rows are made that become one
     std::span<Body* const> bodies_;
     std::vector<std::vector<Touch>> touches_; ///< of each body
     std::vector<std::pair<int, int>> movers_; ///< of each body: from, until

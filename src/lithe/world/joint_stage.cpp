@@ -2,13 +2,48 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <numeric>
 
 #include <fmt/format.h>
 
 #include "lithe/core/error.hpp"
+#include "lithe/core/parallel.hpp"
 
 namespace lithe {
 namespace {
+
+/// Joints that cannot meet become stiff: of their own response, and how much of their stretch a step takes.
+constexpr double taut_compliance = 1e-5, taut_recovery = 0.5;
+
+std::size_t at(int i)
+{
+    return static_cast<std::size_t>(i);
+}
+
+/// Of the constraint that was added last, the mean over its rows. [1/kg]
+double response_of_last(const ConstraintRows& rows)
+{
+    const auto first = at(rows.first.back());
+    if (first == rows.blocks.size()) return 0.0;
+    const Index offset = rows.blocks[first].offset;
+    const auto size = static_cast<Index>(rows.values.size()) - offset;
+    return Eigen::Map<const VecX>(rows.values.data() + offset, size).squaredNorm() / rows.rows;
+}
+
+int root(std::vector<int>& parent, int i)
+{
+    while (parent[at(i)] != i) i = parent[at(i)] = parent[at(parent[at(i)])];
+    return i;
+}
+
+/// The lower of the two roots becomes the root of both.
+void join(std::vector<int>& parent, int i, int j)
+{
+    i = root(parent, i);
+    j = root(parent, j);
+    parent[at(std::max(i, j))] = std::min(i, j);
+}
 
 /// The points that hold: about `place`, so that they keep what the kind keeps.
 std::vector<Vec3> places_of(const JointOptions& joint)
@@ -38,7 +73,46 @@ void require_possible(const JointOptions& joint, const std::string& name)
     if (!(joint.strength > 0.0)) fail("its strength must be above 0");
 }
 
+bool has_limits(const JointOptions& joint)
+{
+    const JointLimits& limits = joint.limits;
+    return std::isfinite(limits.lower) || std::isfinite(limits.upper) || std::isfinite(limits.cone);
+}
+
+void require_limits(const JointOptions& joint, const std::string& name)
+{
+    const auto fail = [&](std::string_view what) { throw InputError(fmt::format("{}: {}", name, what)); };
+    const JointLimits& limits = joint.limits;
+    const auto is_angle = [](double angle) {
+        return std::abs(angle) <= std::numbers::pi || std::isinf(angle);
+    };
+    if (!is_angle(limits.lower) || !is_angle(limits.upper) || !(limits.lower <= limits.upper))
+        fail("its limits must lie between -180 and 180 degrees, the lower one first");
+    if (!is_angle(limits.cone) || !(limits.cone > 0.0)) fail("its cone must lie between 0 and 180 degrees");
+    if (std::isfinite(limits.cone) && joint.kind != JointKind::Ball) fail("only a ball has a cone");
+    if (has_limits(joint) && joint.kind == JointKind::Weld) fail("a weld does not turn, it has no limits");
+}
+
+void require_motor(JointKind kind, const JointMotor& motor, const std::string& name)
+{
+    const auto fail = [&](std::string_view what) { throw InputError(fmt::format("{}: {}", name, what)); };
+    if (motor.goal == MotorGoal::None) return;
+    if (kind != JointKind::Hinge) fail("a motor needs a hinge to turn");
+    if (!std::isfinite(motor.target)) fail("the target of its motor is not finite");
+    if (!(motor.torque > 0.0)) fail("the torque of its motor must be above 0");
+    if (motor.goal == MotorGoal::Speed) return;
+    if (!(motor.stiffness > 0.0) || !std::isfinite(motor.stiffness))
+        fail("the stiffness of a motor that holds an angle must be above 0 and finite");
+    if (!(motor.damping >= 0.0) || !std::isfinite(motor.damping))
+        fail("the damping of its motor must be at least 0 and finite");
+}
+
 } // namespace
+
+JointStage::JointStage(const JointStageOptions& options) : options_(options)
+{
+    (void)require_positive("gap", options.gap);
+}
 
 JointId JointStage::add(const End& a, const End& b, const JointOptions& options)
 {
@@ -46,19 +120,40 @@ JointId JointStage::add(const End& a, const End& b, const JointOptions& options)
         fmt::format("the joint between '{}' and '{}'", a.body.shown().name, b.body.shown().name);
     if (a.id == b.id) throw InputError(name + ": a body cannot be joined to itself");
     require_possible(options, name);
-    Joint joint{.a = a.id, .b = b.id, .options = options, .points = {}};
+    require_limits(options, name);
+    require_motor(options.kind, options.motor, name);
+    Joint joint{.a = a.id, .b = b.id, .options = options};
     for (const Vec3& place : places_of(options))
         joint.points.push_back({a.body.attach(place), b.body.attach(place)});
+    if (options.kind == JointKind::Hinge || has_limits(options))
+        joint.axes.emplace(attach_axes(a.body, options.place, options.axis, 0.5 * options.size),
+                           attach_axes(b.body, options.place, options.axis, 0.5 * options.size));
+    ++revision_;
     return joints_.insert(std::move(joint));
+}
+
+void JointStage::remove(JointId id)
+{
+    joints_.erase(id);
+    ++revision_;
+}
+
+void JointStage::set_motor(JointId id, const JointMotor& motor)
+{
+    JointOptions& options = joints_[id].options;
+    require_motor(options.kind, motor, "the joint of a motor");
+    if ((motor.goal == MotorGoal::None) != (options.motor.goal == MotorGoal::None)) ++revision_;
+    options.motor = motor;
 }
 
 void JointStage::remove_body(BodyId id)
 {
+    ++revision_;
     std::vector<JointId> gone;
     joints_.for_each([&](JointId joint, const Joint& held) {
         if (held.a == id || held.b == id) gone.push_back(joint);
     });
-    for (const JointId joint : gone) joints_.erase(joint);
+    for (const JointId joint : gone) remove(joint);
 }
 
 void JointStage::save(StateWriter& out) const
@@ -66,6 +161,13 @@ void JointStage::save(StateWriter& out) const
     std::vector<int> numbers;
     joints_.for_each([&](JointId id, const Joint&) { numbers.push_back(static_cast<int>(id.index)); });
     out.write(numbers);
+    joints_.for_each([&](JointId, const Joint& joint) {
+        const JointMotor& motor = joint.options.motor;
+        out.write(static_cast<std::int64_t>(motor.goal));
+        for (const double value : {motor.target, motor.stiffness, motor.damping, motor.torque})
+            out.write(value);
+        for (const double value : joint.force) out.write(value);
+    });
 }
 
 void JointStage::restore(StateReader& in)
@@ -82,135 +184,258 @@ void JointStage::restore(StateReader& in)
     });
     if (found != numbers.size())
         throw InputError("the saved state has joints that the world has not, or that have broken since");
-    for (const JointId id : broken) joints_.erase(id);
+    for (const JointId id : broken) remove(id);
+    std::vector<JointId> left;
+    joints_.for_each([&](JointId id, const Joint&) { left.push_back(id); });
+    for (const JointId id : left) {
+        JointMotor motor{.goal = static_cast<MotorGoal>(in.read_integer())};
+        for (double* value : {&motor.target, &motor.stiffness, &motor.damping, &motor.torque})
+            *value = in.read_number();
+        set_motor(id, motor);
+        for (double& value : joints_[id].force) value = in.read_number();
+    }
 }
 
-// ---- as constraints of a problem
+// ---- what hangs together
+
+/// Bodies and joints are those of the last step, and the same bodies are led.
+bool JointStage::is_as_before(std::span<Body* const> bodies)
+{
+    is_led_.clear();
+    for (const Body* body : bodies) is_led_.push_back(body->freedoms() == 0);
+    return last_revision_ == revision_ && std::ranges::equal(bodies, last_bodies_) && is_led_ == was_led_;
+}
 
 void JointStage::begin(std::span<Body* const> bodies, std::span<const int> number_of, double h)
 {
     bodies_ = bodies;
     h_ = h;
-    active_.clear();
+    if (!is_as_before(bodies)) {
+        gather(number_of);
+        find_groups();
+        last_revision_ = revision_;
+        last_bodies_.assign(bodies.begin(), bodies.end());
+        was_led_ = is_led_;
+    }
+    are_placed_ = knows_ways_ = false;
+}
+
+void JointStage::gather(std::span<const int> number_of)
+{
+    points_.clear();
+    joint_of_.clear();
+    braces_.clear();
+    angles_.clear();
+    joint_of_angle_.clear();
     held_.clear();
     joints_.for_each([&](JointId id, const Joint& joint) {
         const int a = number_of[joint.a.index], b = number_of[joint.b.index];
         held_.emplace_back(std::min(a, b), std::max(a, b));
-        for (const Point& point : joint.points)
-            active_.push_back({id, a, b, point.a, point.b, joint.options.stiffness, joint.options.damping});
+        for (const Joint::Point& point : joint.points)
+            add_point(id, {a, point.a}, {b, point.b}, joint.options.stiffness, joint.options.damping);
+        const bool is_held = !joint_of_.empty() && joint_of_.back() == id;
+        if (is_held && joint.options.kind != JointKind::Weld && points_.back().hard())
+            braces_.push_back({id, points_.size() - 1});
+        const bool turns = has_limits(joint.options) || joint.options.motor.goal != MotorGoal::None;
+        const bool is_a_led = is_led_[at(a)] != 0, is_b_led = is_led_[at(b)] != 0;
+        if (!turns || (is_a_led && is_b_led)) return;
+        angles_.push_back(JointAngle({a, joint.axes->first, is_a_led}, {b, joint.axes->second, is_b_led}));
+        joint_of_angle_.push_back(id);
     });
     std::ranges::sort(held_);
+    for (int i = 0; i < static_cast<int>(bodies_.size()); ++i)
+        for (const InnerJoint& inner : body(i).inner_joints())
+            add_point({}, {i, inner.a}, {i, inner.b}, inner.stiffness, inner.damping);
 }
+
+/// Between bodies that are led there is nothing to do.
+void JointStage::add_point(JointId joint, HeldPoint::Side a, HeldPoint::Side b, double stiffness,
+                           double damping)
+{
+    if (is_led_[at(a.body)] && is_led_[at(b.body)]) return;
+    points_.push_back({std::move(a), std::move(b), stiffness, damping});
+    joint_of_.push_back(joint);
+}
+
+void JointStage::find_groups()
+{
+    parent_.resize(bodies_.size());
+    std::iota(parent_.begin(), parent_.end(), 0);
+    for (const HeldPoint& point : points_)
+        if (!is_led_[at(point.a.body)] && !is_led_[at(point.b.body)])
+            join(parent_, point.a.body, point.b.body);
+
+    group_count_ = 0;
+    std::vector<int> group_of(bodies_.size(), -1), in_group(bodies_.size(), -1);
+    for (HeldPoint& point : points_) {
+        int& group = group_of[at(root(parent_, is_led_[at(point.a.body)] ? point.b.body : point.a.body))];
+        if (group < 0) {
+            group = static_cast<int>(group_count_++);
+            if (groups_.size() < group_count_) groups_.emplace_back();
+            groups_[at(group)].begin();
+        }
+        point.group = group;
+        for (HeldPoint::Side* side : {&point.a, &point.b}) {
+            if (is_led_[at(side->body)]) continue;
+            int& number = in_group[at(side->body)];
+            if (number < 0) number = groups_[at(group)].add(body(side->body));
+            side->in_group = number;
+        }
+        groups_[at(group)].add(point);
+    }
+    gaps_.resize(group_count_);
+}
+
+/// Bodies that are led may belong to several groups, so they are asked beforehand; for their ways, once in a step.
+void JointStage::lead_points()
+{
+    for (HeldPoint& point : points_)
+        for (HeldPoint::Side* side : {&point.a, &point.b}) {
+            if (!side->led()) continue;
+            Body& leader = body(side->body);
+            side->start = leader.motion(side->point).position;
+            if (knows_ways_) continue;
+            side->led_velocity = leader.asleep() ? Vec3(Vec3::Zero())
+                                                 : Vec3((leader.predicted(side->point) - side->start) / h_);
+        }
+    knows_ways_ = true;
+}
+
+template <class F>
+void JointStage::for_each_group(const F& f)
+{
+    parallel_for(static_cast<Index>(group_count_), 1, [&](Index g) { f(static_cast<std::size_t>(g)); });
+}
+
+void JointStage::place_points()
+{
+    if (are_placed_) return;
+    lead_points();
+    for_each_group([&](std::size_t g) { groups_[g].place(); });
+    for (std::size_t k = 0; k < angles_.size(); ++k) {
+        if (!joints_.contains(joint_of_angle_[k])) continue; // it has just broken
+        const JointOptions& options = joints_[joint_of_angle_[k]].options;
+        angles_[k].place(bodies_, options.limits, options.motor, h_);
+    }
+    are_placed_ = true;
+}
+
+// ---- as constraints of a problem
 
 void JointStage::add_touches(Coupling& coupling)
 {
-    for (Active& joint : active_) {
-        const Vec3 place =
-            0.5 * (body(joint.a).motion(joint.at_a).position + body(joint.b).motion(joint.at_b).position);
-        joint.touch_a = coupling.add(joint.a, {joint.at_a, place});
-        joint.touch_b = coupling.add(joint.b, {joint.at_b, place});
-    }
+    place_points();
+    for (HeldPoint& point : points_)
+        for (HeldPoint::Side* side : {&point.a, &point.b})
+            if (!side->led()) side->touch = coupling.add(side->body, {side->point, point.middle()});
+    for (Brace& brace : braces_)
+        if (joints_.contains(brace.joint)) add_touches(brace, coupling);
+    for (JointAngle& angle : angles_) angle.add_touches(coupling);
 }
 
-Vec3 JointStage::led_velocity(int number, const BodyPoint& point) const
+/// Both sides feel a brace at one place, along the force that was between them.
+void JointStage::add_touches(Brace& brace, Coupling& coupling)
 {
-    return (body(number).predicted(point) - body(number).motion(point).position) / h_;
+    const HeldPoint& point = points_[brace.point];
+    const Vec3 place =
+        point.middle() + groups_[at(point.group)].size() * joints_[brace.joint].force.normalized();
+    if (!point.a.led()) brace.touch_a = coupling.add(point.a.body, {point.a.point, place});
+    if (!point.b.led()) brace.touch_b = coupling.add(point.b.body, {point.b.point, place});
+}
+
+/// Where a strong force goes through a joint of light bodies, they swing across it faster than steps can follow, and impulses
+/// along the force of the start of the step drive them. With
+///
+///   s = h^2 |force| response / size,
+///
+/// about the square of the angle by which they swing on in a step, their turns against each other are damped by
+/// h |force| size (1 + s/8)  from s = 0.2 on: as much as makes every swing stable.
+void JointStage::add_constraint(const Brace& brace, Coupling& coupling)
+{
+    const HeldPoint& point = points_[brace.point];
+    const double response = responses_[brace.point], size = groups_[at(point.group)].size();
+    const double s = h_ * h_ * joints_[brace.joint].force.norm() * response / size;
+    if (!(s > 0.2)) return;
+    coupling.problem.add_joint({.compliance = response / (s * (1.0 + s / 8.0))});
+    Vec3 u = Vec3::Zero();
+    if (!point.a.led()) u += coupling.couple(point.a.body, brace.touch_a, 1.0);
+    if (!point.b.led()) u -= coupling.couple(point.b.body, brace.touch_b, -1.0);
+    if (point.a.led() || point.b.led())
+        u += point.a.led() ? point.a.led_velocity : Vec3(-point.b.led_velocity);
+    coupling.problem.joints.back().velocity = u;
+}
+
+Vec3 JointStage::velocity(const HeldPoint::Side& side, double sign, ResponseKind kind,
+                          Coupling& coupling) const
+{
+    if (!side.led()) return coupling.couple(side.body, side.touch, sign);
+    return kind == ResponseKind::Places ? Vec3(Vec3::Zero()) : side.led_velocity;
 }
 
 void JointStage::add_constraints(ResponseKind kind, Coupling& coupling)
 {
     ImpulseProblem& problem = coupling.problem;
     first_ = problem.joints.size();
-    for (const Active& joint : active_) {
-        const auto j = static_cast<std::size_t>(problem.add_joint({}));
-        const auto velocity = [&](int number, std::size_t touch, double sign,
-                                  const BodyPoint& point) -> Vec3 {
-            const Vec3 u = coupling.couple(number, touch, sign);
-            return body(number).freedoms() > 0 || kind == ResponseKind::Places ? u
-                                                                               : led_velocity(number, point);
-        };
-        const Vec3 u = velocity(joint.a, joint.touch_a, 1.0, joint.at_a) -
-                       velocity(joint.b, joint.touch_b, -1.0, joint.at_b);
-        ImpulseJoint& out = problem.joints[j];
-        out.velocity = u;
-        if (kind != ResponseKind::Implicit) continue;
-        const Vec3 stretch =
-            body(joint.a).motion(joint.at_a).position - body(joint.b).motion(joint.at_b).position;
-        if (joint.hard()) {
-            out.velocity += stretch / h_;
-        } else {
-            const SoftJoint soft = soft_joint(joint.stiffness, joint.damping, h_);
-            out.velocity += soft.stretch_rate * stretch;
-            out.compliance = soft.compliance;
-        }
+    responses_.clear();
+    for (const HeldPoint& point : points_) {
+        problem.add_joint({});
+        const Vec3 u = velocity(point.a, 1.0, kind, coupling) - velocity(point.b, -1.0, kind, coupling);
+        problem.joints.back().velocity = u;
+        responses_.push_back(response_of_last(problem.joint_rows()));
+        if (kind == ResponseKind::Implicit) hold(point, problem);
+    }
+    if (kind != ResponseKind::Implicit) return;
+    for (const Brace& brace : braces_)
+        if (joints_.contains(brace.joint)) add_constraint(brace, coupling);
+    for (JointAngle& angle : angles_) angle.add_limits(coupling);
+}
+
+/// What the joint that was added last does about its stretch.
+void JointStage::hold(const HeldPoint& point, ImpulseProblem& problem) const
+{
+    ImpulseJoint& joint = problem.joints.back();
+    if (!point.hard()) {
+        const SoftJoint soft = soft_joint(point.stiffness, point.damping, h_);
+        joint.velocity += soft.stretch_rate * point.stretch();
+        joint.compliance = soft.compliance;
+    } else if (groups_[at(point.group)].taut()) {
+        joint.velocity += taut_recovery / h_ * point.stretch();
+        joint.compliance = taut_compliance * responses_.back();
+    } else {
+        joint.velocity += point.stretch() / h_;
     }
 }
 
 void JointStage::break_weak(const ImpulseProblem& problem)
 {
     Vec3 impulse = Vec3::Zero();
-    for (std::size_t k = 0; k < active_.size(); ++k) {
+    for (std::size_t k = 0; k < points_.size(); ++k) {
+        const JointId id = joint_of_[k];
+        if (!id.valid()) break; // inner joints come last, and never break
         impulse += problem.joints[first_ + k].impulse;
-        const JointId id = active_[k].joint;
-        if (k + 1 < active_.size() && active_[k + 1].joint == id) continue;
-        if (impulse.norm() / h_ > joints_[id].options.strength) joints_.erase(id);
+        if (k + 1 < points_.size() && joint_of_[k + 1] == id) continue;
+        joints_[id].force = impulse / h_;
+        if (joints_[id].force.norm() > joints_[id].options.strength) remove(id);
         impulse.setZero();
     }
 }
 
 // ---- alone
 
-/// velocity(joint) is what the points of a joint have to lose.
-template <class Velocity>
-void JointStage::solve_alone(ResponseKind kind, const Velocity& velocity)
-{
-    alone_.begin(bodies_);
-    add_touches(alone_);
-    alone_.join(kind);
-    add_constraints(ResponseKind::Bare, alone_);
-    for (std::size_t k = 0; k < active_.size(); ++k) velocity(active_[k], alone_.problem.joints[k]);
-    (void)alone_.solve({});
-    (void)alone_.hand_out();
-}
-
 double JointStage::meet()
 {
-    constexpr int most_rounds = 10;
-    constexpr double enough =
-        1e-9; // of the way of a point in the step and of its distance from the origin, where digits end
-    double largest = 0.0, before = 0.0;
-    for (int round = 0; round <= most_rounds; ++round) {
-        largest = 0.0;
-        double scale = 0.0;
-        for (const Active& joint : active_) {
-            if (!joint.hard()) continue;
-            const Vec3 a = body(joint.a).predicted(joint.at_a);
-            largest = std::max(largest, (a - body(joint.b).predicted(joint.at_b)).norm());
-            scale = std::max(scale, (a - body(joint.a).motion(joint.at_a).position).norm() + 1e-3 * a.norm());
-        }
-        const bool gains = round == 0 || largest < 0.9 * before; // a taut chain has no solution
-        if (largest <= enough * scale || !gains || round == most_rounds) break;
-        before = largest;
-        solve_alone(ResponseKind::Implicit, [&](const Active& joint, ImpulseJoint& out) {
-            if (!joint.hard()) {
-                out.velocity.setZero();
-                out.compliance = 1e12; // soft joints have had their say
-                return;
-            }
-            out.velocity = (body(joint.a).predicted(joint.at_a) - body(joint.b).predicted(joint.at_b)) / h_;
-        });
-    }
+    place_points();
+    for_each_group([&](std::size_t g) { gaps_[g] = groups_[g].meet(h_, options_.gap); });
+    are_placed_ = false; // the bodies are about to move
+    double largest = 0.0;
+    for (const double gap : gaps_) largest = std::max(largest, gap);
     return largest;
 }
 
 void JointStage::settle()
 {
-    if (std::ranges::none_of(active_, &Active::hard)) return;
-    solve_alone(ResponseKind::Bare, [](const Active& joint, ImpulseJoint& out) {
-        if (joint.hard()) return;
-        out.velocity.setZero();
-        out.compliance = 1e12;
-    });
+    lead_points();
+    for_each_group([&](std::size_t g) { groups_[g].settle(); });
 }
 
 } // namespace lithe

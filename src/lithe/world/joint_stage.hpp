@@ -2,17 +2,36 @@
 #include <algorithm>
 
 #include "lithe/body/joint.hpp"
-#include "lithe/world/coupling.hpp"
+#include "lithe/world/joint_angle.hpp"
+#include "lithe/world/joint_group.hpp"
 
 namespace lithe {
 
 using JointId = Id<struct JointTag>;
+
+struct JointStageOptions {
+    /// How far apart points may be at the end of a step, as a share of the size of the smallest body that hangs together
+    /// with them. > 0
+    double gap = 1e-8;
+};
 
 /// Joints of a world, as constraints of its steps. Points of two bodies are led to meet at the end of the step, by the same
 /// impulses that keep bodies from passing through each other; Newton's method on where the bodies really end takes what straight
 /// ways leave (pre-stabilisation), and after the step their velocities are made equal (post-stabilisation).
 class JointStage {
 public:
+    struct Joint {
+        struct Point {
+            BodyPoint a, b;
+        };
+        BodyId a, b;
+        JointOptions options;
+        std::vector<Point> points = {};
+        std::optional<std::pair<JointAxes, JointAxes>> axes = {}; ///< of a and b, where there are angles
+        Vec3 force = Vec3::Zero();                                ///< on a, of the last step [N]
+    };
+    explicit JointStage(const JointStageOptions& options = {});
+
     /// A body by its id.
     struct End {
         BodyId id;
@@ -20,17 +39,21 @@ public:
     };
     /// Throws InputError for numbers that are not possible and for bodies that no joint can hold.
     JointId add(const End& a, const End& b, const JointOptions& options);
-    void remove(JointId id) { joints_.erase(id); }
+    void remove(JointId id);
     bool contains(JointId id) const { return joints_.contains(id); } ///< false once it has broken
+    /// Throws InputError for a joint that no motor can turn, and for numbers that are not possible.
+    void set_motor(JointId id, const JointMotor& motor);
+    const Joint& operator[](JointId id) const { return joints_[id]; }
     /// Those of a body that goes.
     void remove_body(BodyId id);
-    bool empty() const { return joints_.size() == 0; }
-    /// Which of them still hold. `restore` removes those that did not; throws InputError for one that is not here.
+    /// Which of them still hold, and their motors. `restore` removes those that did not; throws InputError for one that is not here.
     void save(StateWriter& out) const;
     void restore(StateReader& in);
 
     /// The step at hand: body `id` is bodies[number_of[id.index]].
+    /// Bodies bring their inner joints.
     void begin(std::span<Body* const> bodies, std::span<const int> number_of, double h);
+    bool empty() const { return points_.empty(); } ///< nothing is held in this step
     bool hold_together(int a, int b) const
     {
         return std::ranges::binary_search(held_, std::pair(std::min(a, b), std::max(a, b)));
@@ -48,37 +71,52 @@ public:
     void settle();
 
 private:
-    struct Point {
-        BodyPoint a, b;
-    };
-    struct Joint {
-        BodyId a, b;
-        JointOptions options;
-        std::vector<Point> points;
-    };
-    /// A point of a joint in the step at hand.
-    struct Active {
+    /// Damps the turns of two bodies against each other, across the force between them.
+    struct Brace {
         JointId joint;
-        int a, b; ///< numbers of bodies
-        BodyPoint at_a, at_b;
-        double stiffness, damping;
+        std::size_t point; ///< one of the joint
         std::size_t touch_a = 0, touch_b = 0;
-        bool hard() const { return stiffness == std::numeric_limits<double>::infinity(); }
     };
     Body& body(int number) const { return *bodies_[static_cast<std::size_t>(number)]; }
-    /// Over the step, for bodies that nothing moves.
-    Vec3 led_velocity(int number, const BodyPoint& point) const;
-    template <class Velocity>
-    void solve_alone(ResponseKind kind, const Velocity& velocity);
+    bool is_as_before(std::span<Body* const> bodies);
+    void gather(std::span<const int> number_of);
+    void add_point(JointId joint, HeldPoint::Side a, HeldPoint::Side b, double stiffness, double damping);
+    void find_groups();
+    void lead_points();
+    void place_points();
+    void add_touches(Brace& brace, Coupling& coupling);
+    void add_constraint(const Brace& brace, Coupling& coupling);
+    template <class F>
+    void for_each_group(const F& f);
+    Vec3 velocity(const HeldPoint::Side& side, double sign, ResponseKind kind, Coupling& coupling) const;
+    void hold(const HeldPoint& point, ImpulseProblem& problem) const;
 
+    JointStageOptions options_;
     IdMap<JointTag, Joint> joints_;
-    std::span<Body* const> bodies_;
-    std::vector<Active> active_;
-    std::vector<std::pair<int, int>> held_; ///< bodies that a joint holds together, sorted
-    double h_ = 0.0;
-    std::size_t first_ = 0; ///< of the joints in the problem
+    int revision_ = 0; ///< of joints_, and of the bodies that were there
 
-    Coupling alone_; ///< of joints without contacts
+    // of the step at hand
+    std::span<Body* const> bodies_;
+    double h_ = 0.0;
+    std::size_t first_ = 0;   ///< of the joints in the problem
+    bool are_placed_ = false; ///< the points know where they are
+    bool knows_ways_ = false; ///< of those that are led
+
+    // the same from step to step, unless joints or bodies come and go
+    int last_revision_ = -1;
+    std::vector<Body*> last_bodies_;
+    std::vector<char> is_led_, was_led_;    ///< of each body: nothing moves it
+    std::vector<HeldPoint> points_;         ///< joint by joint, then those of inner joints
+    std::vector<JointId> joint_of_;         ///< of each point; none for inner joints
+    std::vector<Brace> braces_;             ///< of hard balls and hinges
+    std::vector<double> responses_;         ///< of each point to its own impulse [1/kg]
+    std::vector<JointAngle> angles_;        ///< of joints with limits or motors
+    std::vector<JointId> joint_of_angle_;   ///< of each of these
+    std::vector<std::pair<int, int>> held_; ///< bodies that a joint holds together, sorted
+    std::vector<int> parent_;               ///< of each body, on the way to the first of its group
+    std::vector<JointGroup> groups_;        ///< the first group_count_ of them
+    std::size_t group_count_ = 0;
+    std::vector<double> gaps_; ///< of each group
 };
 
 } // namespace lithe

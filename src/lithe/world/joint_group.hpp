@@ -1,0 +1,66 @@
+#pragma once
+#include <limits>
+
+#include "lithe/world/coupling.hpp"
+
+namespace lithe {
+
+/// A point at which two bodies hold each other, or two parts of one body, in the step at hand.
+struct HeldPoint {
+    struct Side {
+        int body; ///< its number
+        BodyPoint point;
+        int in_group = -1;                ///< its number in the group; -1: nothing moves it, it is led
+        Vec3 start = Vec3::Zero();        ///< where it is [m]
+        Vec3 led_velocity = Vec3::Zero(); ///< over the step [m/s]
+        std::size_t touch = 0;            ///< in the problem at hand
+        bool led() const { return in_group < 0; }
+    };
+    Side a, b;
+    double stiffness; ///< [N/m]; hard when infinite
+    double damping;   ///< of a soft one [N s/m]
+    int group = 0;
+
+    bool hard() const { return stiffness == std::numeric_limits<double>::infinity(); }
+    Vec3 stretch() const { return a.start - b.start; }
+    Vec3 middle() const { return 0.5 * (a.start + b.start); }
+};
+
+/// Bodies that hang together by joints, without the rest of the world: groups do not see each other, and threads may work on
+/// several. Their points are some of those of the world.
+class JointGroup {
+public:
+    /// Without bodies and points.
+    void begin();
+    /// A body that impulses move. Returns its number in the group.
+    int add(Body& body);
+    void add(HeldPoint& point); ///< outlives the group as it is now
+
+    /// Where the points are now; those that are led know already.
+    void place();
+    double size() const { return size_; } ///< of the smallest body [m]
+    /// The points are farther apart than Newton's method leaves them: they cannot meet, as in a chain that is too short.
+    bool taut() const;
+
+    /// Newton's method brings the predictions of hard points together, to within `enough` of the size of the smallest body.
+    /// Returns the largest distance that is left, which is more where they cannot meet. [m]
+    double meet(double h, double enough);
+    /// Makes the velocities of hard points equal, after the step.
+    void settle();
+
+private:
+    void couple(ResponseKind kind);
+    double find_gaps(double h);
+    void close(const std::vector<Vec3>& gaps, double h);
+
+    std::vector<Body*> bodies_;
+    std::vector<HeldPoint*> points_;
+    std::vector<HeldPoint*> hard_; ///< of these
+    std::vector<Vec3> gaps_;       ///< between the predictions of hard points [m]
+    std::vector<Vec3> closed_;     ///< their sum over the rounds
+    double size_ = 0.0;            ///< of the smallest body [m]
+    double stretch_ = 0.0;         ///< the largest of a hard point, where it was placed last [m]
+    Coupling coupling_;
+};
+
+} // namespace lithe

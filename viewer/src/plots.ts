@@ -1,0 +1,105 @@
+// Curves of the last seconds, on small canvases, with their newest values as text.
+
+import type { Status } from "./protocol.js";
+
+interface Series { name: string; value(status: Status): number }
+interface PlotSpec { title: string; unit: string; series: Series[] | ((status: Status) => Series[]) }
+
+const specs: PlotSpec[] = [
+  { title: "Energy", unit: "J", series: [
+    { name: "kinetic", value: (s) => s.energy.kinetic }, { name: "elastic", value: (s) => s.energy.elastic },
+    { name: "potential", value: (s) => s.energy.potential }, { name: "total", value: (s) => s.energy.kinetic + s.energy.elastic + s.energy.potential }] },
+  { title: "Momentum", unit: "", series: [{ name: "|P|", value: (s) => s.momentum.linear }, { name: "|L|", value: (s) => s.momentum.angular }] },
+  { title: "Momentum since the start, relative", unit: "", series: [{ name: "of P", value: (s) => s.drift.linear }, { name: "of L", value: (s) => s.drift.angular }] },
+  { title: "Time per step", unit: "ms", series: (s) => Object.keys(s.stages).map((name) => ({ name, value: (status) => status.stages[name] ?? 0 })) },
+  { title: "Contacts", unit: "", series: [{ name: "contacts", value: (s) => s.contacts }] },
+  { title: "Iterations", unit: "", series: [{ name: "Newton", value: (s) => s.iterations }, { name: "impulses", value: (s) => s.sweeps }] },
+];
+const colors = ["--mark", "--second", "--third", "--soft", "--bad"];
+
+export function short(x: number): string {
+  if (x === 0) return "0";
+  const size = Math.abs(x);
+  return size >= 1e5 || size < 1e-3 ? x.toExponential(1) : String(Number(x.toPrecision(3)));
+}
+
+class Plot {
+  readonly #canvas = document.createElement("canvas");
+  readonly #caption = document.createElement("figcaption");
+  constructor(readonly spec: PlotSpec, parent: HTMLElement) {
+    const figure = document.createElement("figure");
+    figure.className = "plot";
+    this.#canvas.setAttribute("role", "img");
+    figure.append(this.#caption, this.#canvas);
+    parent.append(figure);
+  }
+
+  draw(history: Status[]): void {
+    const last = history[history.length - 1];
+    if (!last) return;
+    const series = typeof this.spec.series === "function" ? this.spec.series(last) : this.spec.series;
+    const style = getComputedStyle(document.documentElement);
+    const tints = series.map((_, k) => style.getPropertyValue(colors[k % colors.length]!).trim());
+    this.#drawCaption(series, last, tints);
+    const { clientWidth: width, clientHeight: height } = this.#canvas;
+    if (width === 0) return;
+    this.#canvas.width = width * devicePixelRatio;
+    this.#canvas.height = height * devicePixelRatio;
+    const pen = this.#canvas.getContext("2d")!;
+    pen.scale(devicePixelRatio, devicePixelRatio);
+    const columns = series.map((each) => history.map((status) => each.value(status)));
+    const all = columns.flat();
+    const low = Math.min(0, ...all), high = Math.max(...all, low + 1e-12);
+    const x = (k: number) => 4 + (width - 8) * k / Math.max(history.length - 1, 1), y = (v: number) => 5 + (height - 10) * (high - v) / (high - low);
+    pen.strokeStyle = style.getPropertyValue("--edge");
+    pen.beginPath();
+    pen.moveTo(0, y(0));
+    pen.lineTo(width, y(0));
+    pen.stroke();
+    pen.lineWidth = 1.5;
+    columns.forEach((column, k) => {
+      pen.strokeStyle = tints[k]!;
+      pen.beginPath();
+      column.forEach((value, i) => i === 0 ? pen.moveTo(x(i), y(value)) : pen.lineTo(x(i), y(value)));
+      pen.stroke();
+    });
+    pen.fillStyle = style.getPropertyValue("--soft");
+    pen.font = "10px system-ui";
+    pen.fillText(`${short(high)} ${this.spec.unit}`, 5, 12);
+  }
+
+  #drawCaption(series: Series[], last: Status, tints: string[]): void {
+    const title = document.createElement("strong");
+    title.textContent = this.spec.title;
+    const values = series.map((each, k) => {
+      const entry = document.createElement("span"), dot = document.createElement("i");
+      dot.style.background = tints[k]!;
+      entry.dataset.series = each.name;
+      entry.dataset.value = String(each.value(last));
+      entry.append(dot, `${each.name} ${short(each.value(last))}`);
+      return entry;
+    });
+    this.#caption.replaceChildren(title, ...values);
+    this.#canvas.setAttribute("aria-label", `${this.spec.title}: ${series.map((each) => `${each.name} ${short(each.value(last))} ${this.spec.unit}`).join(", ")}`);
+  }
+}
+
+/** All plots; they show the last `most` messages. */
+export class Plots {
+  readonly #plots: Plot[];
+  #history: Status[] = [];
+  #due = 0;
+  constructor(parent: HTMLElement, private readonly most = 300) { this.#plots = specs.map((spec) => new Plot(spec, parent)); }
+
+  add(status: Status): void {
+    const last = this.#history[this.#history.length - 1];
+    if (last && (status.t < last.t || status.scene !== last.scene)) this.#history = [];
+    if (last && status.t === last.t && this.#history.length > 0) this.#history.pop();
+    this.#history.push(status);
+    if (this.#history.length > this.most) this.#history.shift();
+    if (performance.now() < this.#due) return;
+    this.#due = performance.now() + 150;
+    this.draw();
+  }
+  draw(): void { for (const plot of this.#plots) plot.draw(this.#history); }
+}
