@@ -237,6 +237,7 @@ void SweptSurface::update()
     start_box_ = bounds(start);
     end_box_ = bounds(end);
     drift_ = (end - start).rowwise().mean();
+    stir_ = std::sqrt(((end - start).colwise() - drift_).colwise().squaredNorm().maxCoeff());
     for (Index t = 0; t < surface_->triangles.cols(); ++t) {
         Box3 box;
         for (const int v : surface_->triangles.col(t)) {

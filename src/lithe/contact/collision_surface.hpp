@@ -77,6 +77,8 @@ public:
     double travel() const { return travel_; }
     /// The mean way of the vertices. [m]
     const Vec3& drift() const { return drift_; }
+    /// How far a vertex goes at most beside that. [m]
+    double stir() const { return stir_; }
     /// Over the triangles, thickness not counted, in the frame that drifts along: from `start` to `end - drift`.
     const Bvh& tree() const { return tree_; }
     /// Of the vertices at the start.
@@ -93,7 +95,7 @@ private:
     Vec3 drift_ = Vec3::Zero();
     Box3 start_box_, end_box_;
     std::uint64_t id_ = 0;
-    double travel_ = 0.0;
+    double travel_ = 0.0, stir_ = 0.0;
     Points last_start_; ///< of the last update
 };
 

@@ -43,7 +43,8 @@ public:
     /// `until` of the vertices of a, as in PairClearance; may be empty.
     PairDetector(const FeatureView& a, const FeatureView& b, const DetectOptions& options, DetectWork& work,
                  std::span<double> until)
-        : a_(a), b_(b), options_(options), work_(work), until_(until), self_(&a.swept == &b.swept)
+        : a_(a), b_(b), options_(options), work_(work), until_(until),
+          travel_(a.swept.travel() + b.swept.travel()), self_(&a.swept == &b.swept)
     {
         const double thickness = a.surface().thickness + b.surface().thickness;
         limits_ = {thickness + options.margin, thickness, touch_share * options.margin};
@@ -62,6 +63,7 @@ public:
                 inside[static_cast<std::size_t>(v)] = 1;
                 continue;
             }
+            if (clearance(v) > limits_.reach + p.dx.norm() + b_.swept.stir()) continue;
             work_.at_vertex.clear();
             b_.swept.tree().for_each_overlap(way, [&](int t) { meet_triangle(v, p, t); });
             keep_of_vertex(v);
@@ -77,7 +79,7 @@ public:
             if (!a_.surface().edges[static_cast<std::size_t>(i)].sharp) continue;
             const auto ends = a_.ends(i);
             const Box3 way = grown(way_of(ends), limits_.reach);
-            if (!b_.swept.tree().box().intersects(way)) continue;
+            if (!b_.swept.tree().box().intersects(way) || stays_clear(i, ends)) continue;
             b_.swept.tree().for_each_overlap(way, [&](int t) {
                 for (const int j : b_.surface().triangle_edges.col(t))
                     if (j >= 0 && owns(t, j)) meet_edge(i, ends, way, j);
@@ -86,6 +88,20 @@ public:
     }
 
 private:
+    /// At least so far from b is a vertex at the start; not known when below zero.
+    double clearance(int vertex) const
+    {
+        return until_.empty() ? 0.0 : until_[static_cast<std::size_t>(vertex)] - travel_;
+    }
+    /// Whether an edge cannot come near b, by what is known of its ends: balls around them hold it.
+    bool stays_clear(int i, const std::array<MovingPoint, 2>& ends) const
+    {
+        const CollisionEdge& edge = a_.surface().edges[static_cast<std::size_t>(i)];
+        const double at_start =
+            0.5 * (clearance(edge.a) + clearance(edge.b) - (ends[1].x - ends[0].x).norm());
+        return at_start > limits_.reach + std::max(ends[0].dx.norm(), ends[1].dx.norm()) + b_.swept.stir();
+    }
+
     /// Each edge is looked at from one of its triangles.
     bool owns(int triangle, int edge) const
     {
@@ -98,12 +114,11 @@ private:
     {
         if (self_ || !b_.surface().closed) return false;
         if (!grown(b_.swept.start_box(), limits_.tolerance).contains(x)) return false;
-        const double travel = a_.swept.travel() + b_.swept.travel();
         const auto v = static_cast<std::size_t>(vertex);
-        if (!until_.empty() && travel < until_[v]) return false;
+        if (!until_.empty() && travel_ < until_[v]) return false;
         const auto closest = closest_point(b_.swept, x);
         if (!closest || (closest->distance > limits_.tolerance && !inside(b_.swept, x, *closest))) {
-            if (closest && !until_.empty()) until_[v] = travel + closest->distance - 2.0 * limits_.tolerance;
+            if (closest && !until_.empty()) until_[v] = travel_ + closest->distance - 2.0 * limits_.tolerance;
             return false;
         }
         work_.inside.push_back({vertex, *closest});
@@ -245,6 +260,7 @@ private:
     const DetectOptions& options_;
     DetectWork& work_;
     std::span<double> until_;
+    double travel_; ///< of both surfaces
     bool self_;
     ApproachLimits limits_;
 };
@@ -327,6 +343,7 @@ void prepare(const SweptSurface& a, const SweptSurface& b, PairClearance& cleara
     if (clearance.id_a == a.id() && clearance.id_b == b.id()) return;
     clearance.id_a = a.id();
     clearance.id_b = b.id();
+    clearance.travel = -1.0;
     clearance.until_a.assign(static_cast<std::size_t>(a.surface().vertex_count()), 0.0);
     clearance.until_b.assign(static_cast<std::size_t>(b.surface().vertex_count()), 0.0);
 }
@@ -358,11 +375,22 @@ void detect_contacts(const SweptSurface& a, const SweptSurface& b, std::uint64_t
     detector.meet_triangles(work.inside_a);
     detector.meet_edges();
     if (a.start_box().intersects(b.start_box())) {
-        find_through(a_from_b, b_from_b, work.inside_a, until_a, work.through_a);
-        if (!work.through_a.empty()) {
-            find_through(b_from_b, a_from_b, work.inside_b, until_b, work.through_b);
-            part_crossing_edges(a_from_b, b_from_b, options, work);
+        const double travel = a.travel() + b.travel();
+        if (clearance && clearance->travel == travel) { // of an earlier look at the same start
+            work.through_a = clearance->through_a;
+            work.through_b = clearance->through_b;
+        } else {
+            work.through_b.clear();
+            find_through(a_from_b, b_from_b, work.inside_a, until_a, work.through_a);
+            if (!work.through_a.empty())
+                find_through(b_from_b, a_from_b, work.inside_b, until_b, work.through_b);
+            if (clearance) {
+                clearance->travel = travel;
+                clearance->through_a = work.through_a;
+                clearance->through_b = work.through_b;
+            }
         }
+        if (!work.through_a.empty()) part_crossing_edges(a_from_b, b_from_b, options, work);
     }
     settle_directions(a.surface().thickness + b.surface().thickness, work);
     finish(pair, options, work, out);

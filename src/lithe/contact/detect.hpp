@@ -75,9 +75,11 @@ struct DetectWork {
 /// What is known of the vertices of a pair from earlier steps: a vertex at a distance d from the other surface stays outside until
 /// both have travelled by d together. Changes no result, only what it costs.
 struct PairClearance {
-    std::uint64_t id_a = 0, id_b = 0;     ///< of the surfaces that it is known of
-    std::vector<double> until_a, until_b; ///< of each vertex: the travel of both until which it is outside
-    std::uint64_t call = 0;               ///< in which it was last asked for
+    std::uint64_t id_a = 0, id_b = 0;      ///< of the surfaces that it is known of
+    std::vector<double> until_a, until_b;  ///< of each vertex: the travel of both until which it is outside
+    double travel = -1.0;                  ///< of both, when through_a and through_b were found
+    std::vector<int> through_a, through_b; ///< edges that pierce the other surface
+    std::uint64_t call = 0;                ///< in which it was last asked for
 };
 
 /// The contacts between two surfaces, reduced, after those that `out` has already. `pair` tells pairs apart in the

@@ -22,7 +22,9 @@ void JointGroup::begin()
 int JointGroup::add(Body& body)
 {
     bodies_.push_back(&body);
-    size_ = std::min(size_, body.swept_bounds().diagonal().norm());
+    // at rest, so that a run that goes on from a saved state has the same
+    const Points& rest = body.shown().surface.vertices;
+    if (rest.cols() > 0) size_ = std::min(size_, bounds(rest).diagonal().norm());
     return static_cast<int>(bodies_.size()) - 1;
 }
 
