@@ -57,13 +57,14 @@ public:
         work_.inside.clear();
         for (const int v : a_.surface().points) {
             const MovingPoint p = a_.point(v);
+            if (stays_clear(v, p)) continue;
             const Box3 way = grown(way_of(std::array{p}), limits_.reach);
             if (!b_.swept.tree().box().intersects(way)) continue;
             if (is_inside(v, p.x)) {
                 inside[static_cast<std::size_t>(v)] = 1;
                 continue;
             }
-            if (clearance(v) > limits_.reach + p.dx.norm() + b_.swept.stir()) continue;
+            if (clearance(v) > way_to(p)) continue;
             work_.at_vertex.clear();
             b_.swept.tree().for_each_overlap(way, [&](int t) { meet_triangle(v, p, t); });
             keep_of_vertex(v);
@@ -78,8 +79,9 @@ public:
         for (int i = 0; i < static_cast<int>(a_.surface().edges.size()); ++i) {
             if (!a_.surface().edges[static_cast<std::size_t>(i)].sharp) continue;
             const auto ends = a_.ends(i);
+            if (edge_stays_clear(i, ends)) continue;
             const Box3 way = grown(way_of(ends), limits_.reach);
-            if (!b_.swept.tree().box().intersects(way) || stays_clear(i, ends)) continue;
+            if (!b_.swept.tree().box().intersects(way)) continue;
             b_.swept.tree().for_each_overlap(way, [&](int t) {
                 for (const int j : b_.surface().triangle_edges.col(t))
                     if (j >= 0 && owns(t, j)) meet_edge(i, ends, way, j);
@@ -93,13 +95,24 @@ private:
     {
         return until_.empty() ? 0.0 : until_[static_cast<std::size_t>(vertex)] - travel_;
     }
-    /// Whether an edge cannot come near b, by what is known of its ends: balls around them hold it.
-    bool stays_clear(int i, const std::array<MovingPoint, 2>& ends) const
+    /// How near a vertex must be at the start to come near b in this step.
+    double way_to(const MovingPoint& p) const { return limits_.reach + p.dx.norm() + b_.swept.stir(); }
+    /// Whether a vertex cannot, by what is known of it or by the box around b.
+    bool stays_clear(int vertex, const MovingPoint& p)
+    {
+        if (until_.empty()) return false;
+        double& until = until_[static_cast<std::size_t>(vertex)];
+        if (travel_ >= until)
+            until = travel_ + b_.swept.start_box().exteriorDistance(p.x) - 2.0 * limits_.tolerance;
+        return until - travel_ > way_to(p);
+    }
+    /// Whether an edge cannot, by what is known of its ends: balls around them hold it.
+    bool edge_stays_clear(int i, const std::array<MovingPoint, 2>& ends) const
     {
         const CollisionEdge& edge = a_.surface().edges[static_cast<std::size_t>(i)];
         const double at_start =
             0.5 * (clearance(edge.a) + clearance(edge.b) - (ends[1].x - ends[0].x).norm());
-        return at_start > limits_.reach + std::max(ends[0].dx.norm(), ends[1].dx.norm()) + b_.swept.stir();
+        return at_start > std::max(way_to(ends[0]), way_to(ends[1]));
     }
 
     /// Each edge is looked at from one of its triangles.
