@@ -31,9 +31,10 @@ install_validator() {
 
 # Without Node, or without npm's registry, the tests of the viewer are skipped: that is no reason to stop.
 install_viewer() {
+  command -v node >/dev/null && command -v npm >/dev/null || return 0
   local version
-  version=$(node --version 2>/dev/null | sed 's/v\([0-9]*\).*/\1/')
-  [ "${version:-0}" -ge 20 ] && command -v npm >/dev/null || return 0
+  version=$(node --version | sed 's/v\([0-9]*\).*/\1/')
+  [ "${version:-0}" -ge 20 ] || return 0
   [ -e build/viewer/node_modules/playwright-core ] && [ -e build/viewer/node_modules/typescript ] ||
     npm install --silent --no-audit --no-fund --prefix build/viewer "${viewer[@]}" ||
     echo "bootstrap: npm could not install ${viewer[*]}; the tests of the viewer will be skipped" >&2
