@@ -7,6 +7,7 @@
 #include "lithe/contact/features.hpp"
 #include "lithe/core/error.hpp"
 #include "lithe/geometry/half_edges.hpp"
+#include "lithe/geometry/ray.hpp"
 #include "lithe/geometry/shapes.hpp"
 
 namespace lithe {
@@ -164,38 +165,6 @@ std::optional<CollisionSurface> Shaped::operator()(const CylinderShape& cylinder
     return make_collision_surface(mesh);
 }
 
-/// Where the ray meets the plane of triangle abc, as a time and weights; nothing when it misses the triangle by more
-/// than rounding, or lies in its plane.
-std::optional<RayHit> hit_triangle(const Vec3& origin, const Vec3& direction, const Vec3& a, const Vec3& b,
-                                   const Vec3& c)
-{
-    constexpr double slack = 1e-10;
-    const Vec3 u = b - a, v = c - a, across = direction.cross(v);
-    const double volume = u.dot(across);
-    if (!(std::abs(volume) > 1e-14 * u.norm() * v.norm() * direction.norm())) return {};
-    const Vec3 w = origin - a, turned = w.cross(u);
-    const double beta = w.dot(across) / volume, gamma = direction.dot(turned) / volume;
-    if (beta < -slack || gamma < -slack || beta + gamma > 1.0 + slack) return {};
-    return RayHit{v.dot(turned) / volume, 0, Vec3(1.0 - beta - gamma, beta, gamma)};
-}
-
-/// The part of the ray inside the box, as times; empty when first > second.
-std::pair<double, double> clipped(const Box3& box, const Vec3& origin, const Vec3& direction, double t_max)
-{
-    double enter = 0.0, leave = t_max;
-    for (int axis = 0; axis < 3; ++axis) {
-        if (direction[axis] == 0.0) {
-            if (origin[axis] < box.min()[axis] || origin[axis] > box.max()[axis]) return {1.0, 0.0};
-            continue;
-        }
-        const double t_0 = (box.min()[axis] - origin[axis]) / direction[axis];
-        const double t_1 = (box.max()[axis] - origin[axis]) / direction[axis];
-        enter = std::max(enter, std::min(t_0, t_1));
-        leave = std::min(leave, std::max(t_0, t_1));
-    }
-    return {enter, leave};
-}
-
 } // namespace
 
 CollisionSurface make_collision_surface(const TriangleMesh& mesh, double thickness)
@@ -280,16 +249,17 @@ std::optional<RayHit> cast_ray(const SweptSurface& surface, const Vec3& origin, 
     const Box3 around = surface.tree().box();
     const Vec3 pad =
         Vec3::Constant(1e-12 * (around.diagonal().norm() + around.center().norm())); // against rounding
-    const auto [enter, leave] = clipped({around.min() - pad, around.max() + pad}, origin, direction, t_max);
+    const Ray ray{origin, direction};
+    const auto [enter, leave] = clipped({around.min() - pad, around.max() + pad}, ray, t_max);
     std::optional<RayHit> best;
     for (int i = 0; i < pieces && enter <= leave; ++i) {
         const double from = enter + (leave - enter) * i / pieces,
                      to = enter + (leave - enter) * (i + 1) / pieces;
-        const Vec3 p = origin + from * direction, q = origin + to * direction;
+        const Vec3 p = ray.at(from), q = ray.at(to);
         surface.tree().for_each_overlap({p.cwiseMin(q) - pad, p.cwiseMax(q) + pad}, [&](int t) {
             std::optional<RayHit> hit =
-                hit_triangle(origin, direction, surface.start.col(triangles(0, t)),
-                             surface.start.col(triangles(1, t)), surface.start.col(triangles(2, t)));
+                hit_triangle(ray, surface.start.col(triangles(0, t)), surface.start.col(triangles(1, t)),
+                             surface.start.col(triangles(2, t)));
             if (!hit || hit->t < 0.0 || hit->t > t_max) return;
             if (best && (best->t < hit->t || (best->t == hit->t && best->triangle < t))) return;
             hit->triangle = t;

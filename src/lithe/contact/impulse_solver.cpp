@@ -23,25 +23,11 @@ std::span<const ConstraintRows::Block> blocks_of(const ConstraintRows& rows, int
     return {rows.blocks.data() + rows.begin(c), at(rows.end(c) - rows.begin(c))};
 }
 
-int root(std::vector<int>& parent, int i)
-{
-    while (parent[at(i)] != i) i = parent[at(i)] = parent[at(parent[at(i)])];
-    return i;
-}
-
-/// The lower of the two roots becomes the root of both.
-void join(std::vector<int>& parent, int i, int j)
-{
-    i = root(parent, i);
-    j = root(parent, j);
-    parent[at(std::max(i, j))] = std::min(i, j);
-}
-
-void join_bodies(const ConstraintRows& rows, int count, std::vector<int>& parent)
+void join_bodies(const ConstraintRows& rows, int count, UnionFind& sets)
 {
     for (int c = 0; c < count; ++c) {
         const auto blocks = blocks_of(rows, c);
-        for (const auto& block : blocks) join(parent, blocks.front().body, block.body);
+        for (const auto& block : blocks) sets.join(blocks.front().body, block.body);
     }
 }
 
@@ -169,19 +155,18 @@ void ImpulseSolver::prepare(const ImpulseProblem& problem)
 void ImpulseSolver::find_islands(const ImpulseProblem& problem)
 {
     const int bodies = problem.body_count();
-    parent_.resize(at(bodies));
-    for (int body = 0; body < bodies; ++body) parent_[at(body)] = body;
+    sets_.reset(bodies);
     const auto contact_count = static_cast<int>(problem.contacts.size());
     const auto limit_count = static_cast<int>(problem.limits.size());
-    join_bodies(problem.contact_rows(), contact_count, parent_);
-    join_bodies(problem.joint_rows(), static_cast<int>(problem.joints.size()), parent_);
-    join_bodies(problem.limit_rows(), limit_count, parent_);
+    join_bodies(problem.contact_rows(), contact_count, sets_);
+    join_bodies(problem.joint_rows(), static_cast<int>(problem.joints.size()), sets_);
+    join_bodies(problem.limit_rows(), limit_count, sets_);
 
     // roots are the lowest of their sets, so they come first
     int islands = 0;
     island_of_body_.resize(at(bodies));
     for (int body = 0; body < bodies; ++body) {
-        const int lowest = root(parent_, body);
+        const int lowest = sets_.root(body);
         island_of_body_[at(body)] = lowest == body ? islands++ : island_of_body_[at(lowest)];
     }
     islands_.assign(at(islands) + 1, {});

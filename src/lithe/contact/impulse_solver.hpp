@@ -6,6 +6,7 @@
 #include "lithe/contact/coulomb.hpp"
 #include "lithe/contact/joint_system.hpp"
 #include "lithe/contact/mixing.hpp"
+#include "lithe/core/union_find.hpp"
 
 namespace lithe {
 
@@ -126,7 +127,8 @@ private:
     std::vector<ContactState> states_;     ///< of the contacts after the last sweep
 
     std::vector<Island> islands_; ///< and one more
-    std::vector<int> parent_, island_of_body_;
+    UnionFind sets_;              ///< of bodies
+    std::vector<int> island_of_body_;
     std::vector<int> contact_order_, limit_order_, articulation_order_; ///< by island
     std::vector<char> is_factorised_;                                   ///< per articulation
     std::vector<Index> numbers_of_body_, numbers_of_articulation_;      ///< where they start

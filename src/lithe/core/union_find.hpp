@@ -7,8 +7,11 @@ namespace lithe {
 /// Disjoint sets of 0 ... count - 1; the root of a set is its smallest member.
 class UnionFind {
 public:
-    explicit UnionFind(int count) : parent_(static_cast<std::size_t>(count))
+    explicit UnionFind(int count = 0) { reset(count); }
+    /// Each is a set of its own again. Keeps its memory.
+    void reset(int count)
     {
+        parent_.resize(static_cast<std::size_t>(count));
         std::iota(parent_.begin(), parent_.end(), 0);
     }
     int size() const { return static_cast<int>(parent_.size()); }

@@ -283,15 +283,9 @@ ArticulatedBody::Part& ArticulatedBody::part_of(int bone, Material& material) co
 }
 
 /// On each bone the mean of the corners by their shares of it: so the point is the sum over the bones of share times theirs.
-void ArticulatedBody::look_up(const BodyPoint& point, Material& out) const
+const ArticulatedBody::Material& ArticulatedBody::look_up(const BodyPoint& point, Material& out) const
 {
-    if (point.surface == BodySurface::Anchors) {
-        const Material& anchor = anchors_[static_cast<std::size_t>(point.triangle)];
-        out.parts.resize(std::max(out.parts.size(), anchor.count));
-        out.count = anchor.count;
-        std::ranges::copy(anchor.used(), out.parts.begin());
-        return;
-    }
+    if (point.surface == BodySurface::Anchors) return anchors_[static_cast<std::size_t>(point.triangle)];
     const bool collides = point.surface == BodySurface::Collision;
     const BoneModel& prepared = *model_->prepared;
     const BoneSurface& surface = collides ? prepared.collision : prepared.shown;
@@ -314,6 +308,7 @@ void ArticulatedBody::look_up(const BodyPoint& point, Material& out) const
         part.X /= part.weight;
         part.S /= part.weight;
     }
+    return out;
 }
 
 Vec3 ArticulatedBody::place(const Part& part) const
@@ -331,8 +326,8 @@ Vec3 ArticulatedBody::place(const Material& at) const
 
 PointMotion ArticulatedBody::motion(const BodyPoint& point) const
 {
-    Material at;
-    look_up(point, at);
+    Material scratch;
+    const Material& at = look_up(point, scratch);
     PointMotion out{.position = place(at), .velocity = Vec3::Zero()};
     if (asleep_) return out;
     for (const Part& part : at.used()) {
@@ -347,10 +342,10 @@ PointMotion ArticulatedBody::motion(const BodyPoint& point) const
 
 Vec3 ArticulatedBody::predicted(const BodyPoint& point)
 {
-    look_up(point, at_);
-    if (!in_step()) return place(at_);
+    const Material& at = look_up(point, scratch_);
+    if (!in_step()) return place(at);
     Vec3 x = Vec3::Zero();
-    for (const Part& part : at_.used()) {
+    for (const Part& part : at.used()) {
         const FramedMotion::End& end = bones_[static_cast<std::size_t>(part.bone)]->end();
         x += part.weight * end.frame.apply(part.X + part.S * end.q);
     }
@@ -366,7 +361,7 @@ BodyPoint ArticulatedBody::attach(const Vec3& at)
     now.update();
     const ClosestPoint nearest = *closest_point(now, at);
     Material& anchor = anchors_.emplace_back();
-    look_up({nearest.triangle, nearest.barycentric, BodySurface::Collision}, anchor);
+    (void)look_up({nearest.triangle, nearest.barycentric, BodySurface::Collision}, anchor);
     const Vec3 offset = at - place(anchor);
     for (Part& part : anchor.parts)
         part.X += bones_[static_cast<std::size_t>(part.bone)]->state().frame.rotation.conjugate() * offset;
@@ -379,12 +374,12 @@ BodyPoint ArticulatedBody::attach(const Vec3& at)
 /// that the whole has the torque of the impulse at that place.
 void ArticulatedBody::answer(const Touch& touch, Answer& out) const
 {
-    look_up(touch.point, out.at);
-    const Vec3 offset = touch.place - place(out.at);
-    out.factors.resize(std::max(out.factors.size(), out.at.count));
+    out.at = &look_up(touch.point, out.scratch);
+    const Vec3 offset = touch.place - place(*out.at);
+    out.factors.resize(std::max(out.factors.size(), out.at->count));
     out.velocity.setZero();
-    for (std::size_t i = 0; i < out.at.count; ++i) {
-        const Part& part = out.at.parts[i];
+    for (std::size_t i = 0; i < out.at->count; ++i) {
+        const Part& part = out.at->parts[i];
         const auto k = static_cast<std::size_t>(part.bone);
         const Vec3 arm = bones_[k]->arm_to(place(part) + offset);
         const bool bare = kind_ == ResponseKind::Bare && movers_[k] >= 0;
@@ -423,8 +418,8 @@ Vec3 ArticulatedBody::couple(std::size_t touch, double weight, ImpulseProblem& p
 {
     if (asleep_) return Vec3::Zero();
     const Answer& answer = answers_[touch];
-    for (std::size_t i = 0; i < answer.at.count; ++i)
-        if (const int mover = movers_[static_cast<std::size_t>(answer.at.parts[i].bone)]; mover >= 0)
+    for (std::size_t i = 0; i < answer.at->count; ++i)
+        if (const int mover = movers_[static_cast<std::size_t>(answer.at->parts[i].bone)]; mover >= 0)
             problem.block(mover) += weight * answer.factors[i];
     return answer.velocity;
 }
@@ -521,15 +516,6 @@ void ArticulatedBody::publish(Published& out) const
 {
     out.bones.clear();
     for (const auto& bone : bones_) out.bones.push_back({bone->state().frame, bone->state().q});
-}
-
-std::vector<Overlay> ArticulatedBody::overlays() const
-{
-    Overlay joints{.name = "joints", .points = Points(3, static_cast<Index>(inner_joints_.size()))};
-    for (std::size_t i = 0; i < inner_joints_.size(); ++i)
-        joints.points.col(static_cast<Index>(i)) =
-            place(anchors_[static_cast<std::size_t>(inner_joints_[i].a.triangle)]);
-    return {joints};
 }
 
 Mechanics ArticulatedBody::mechanics(const Vec3& gravity)

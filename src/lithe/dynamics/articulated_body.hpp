@@ -111,7 +111,7 @@ public:
     const Shown& shown() const override { return shown_; }
     /// Frames and coordinates of the bones: nothing of the size of the surface.
     void publish(Published& out) const override;
-    std::vector<Overlay> overlays() const override; ///< its joints
+    std::vector<Overlay> overlays() const override { return {}; }
     Mechanics mechanics(const Vec3& gravity) override;
 
     const ArticulatedModel& model() const { return *model_; }
@@ -134,7 +134,8 @@ private:
     };
     /// What a touch does to the bones.
     struct Answer {
-        Material at;
+        const Material* at = nullptr; ///< an anchor, or scratch
+        Material scratch;
         std::vector<Rows3> factors; ///< of the parts, times their weights
         Vec3 velocity = Vec3::Zero();
     };
@@ -146,7 +147,8 @@ private:
     void move_as_one(const Vec3& velocity, const Vec3& angular_velocity);
     Vec3 centre() const; ///< of mass [m]
 
-    void look_up(const BodyPoint& point, Material& out) const;
+    /// An anchor as it is kept, a point of a surface in `out`.
+    const Material& look_up(const BodyPoint& point, Material& out) const;
     Part& part_of(int bone, Material& material) const;
     void add_anchor(int bone, const BonePoint& point);
     void join_parts(const PreparedBoneJoint& joint);
@@ -177,7 +179,7 @@ private:
     std::vector<int> bone_of_mover_;              ///< from first_mover_ on
     int first_mover_ = 0;
     std::vector<Answer> answers_;
-    Material at_;
+    Material scratch_;
     VecX change_;
     double h_ = 0.0; ///< of the last prediction [s]
     std::vector<BoneMotion> now_, then_;

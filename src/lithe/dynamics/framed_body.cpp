@@ -174,12 +174,9 @@ void FramedBody::finish()
 
 // ---- impulses
 
-void FramedBody::look_up(const BodyPoint& point, Material& out) const
+const FramedBody::Material& FramedBody::look_up(const BodyPoint& point, Material& out) const
 {
-    if (point.surface == BodySurface::Anchors) {
-        out = anchors_[static_cast<std::size_t>(point.triangle)];
-        return;
-    }
+    if (point.surface == BodySurface::Anchors) return anchors_[static_cast<std::size_t>(point.triangle)];
     const bool collides = point.surface == BodySurface::Collision;
     const ReducedSurface& shown = model_->prepared->shown;
     const Triangles& triangles = collides ? model_->collision.triangles : shown.rest.triangles;
@@ -194,6 +191,7 @@ void FramedBody::look_up(const BodyPoint& point, Material& out) const
         out.X += point.weights[corner] * X.col(v);
         out.S += point.weights[corner] * basis.middleRows<3>(3 * v).cast<double>();
     }
+    return out;
 }
 
 void FramedBody::join(std::span<const Touch> touches, ResponseKind kind, ImpulseProblem& problem)
@@ -209,12 +207,12 @@ void FramedBody::join(std::span<const Touch> touches, ResponseKind kind, Impulse
 Vec3 FramedBody::couple(std::size_t touch, double weight, ImpulseProblem& problem)
 {
     if (asleep_) return Vec3::Zero();
-    look_up(touches_[touch].point, at_);
+    const Material& at = look_up(touches_[touch].point, scratch_);
     const Vec3 arm = motion_.arm_to(touches_[touch].place);
-    response_->factor(arm, at_.S, F_);
+    response_->factor(arm, at.S, F_);
     problem.block(mover_) += weight * F_;
     if (kind_ == ResponseKind::Places) return Vec3::Zero();
-    return kind_ == ResponseKind::Bare ? motion_.bare_velocity(arm, at_.S) : motion_.velocity(arm, at_.S);
+    return kind_ == ResponseKind::Bare ? motion_.bare_velocity(arm, at.S) : motion_.velocity(arm, at.S);
 }
 
 Vec3 FramedBody::take(int, Eigen::Ref<const VecX> change)
@@ -227,8 +225,8 @@ Vec3 FramedBody::take(int, Eigen::Ref<const VecX> change)
 
 PointMotion FramedBody::motion(const BodyPoint& point) const
 {
-    Material at;
-    look_up(point, at);
+    Material scratch;
+    const Material& at = look_up(point, scratch);
     const FramedState& state = motion_.state();
     const Vec3 arm = at.X + at.S * state.q;
     return {state.frame.apply(arm),
@@ -238,8 +236,8 @@ PointMotion FramedBody::motion(const BodyPoint& point) const
 Vec3 FramedBody::predicted(const BodyPoint& point)
 {
     if (!motion_.in_step()) return motion(point).position;
-    look_up(point, at_);
-    return motion_.end().frame.apply(at_.X + at_.S * motion_.end().q);
+    const Material& at = look_up(point, scratch_);
+    return motion_.end().frame.apply(at.X + at.S * motion_.end().q);
 }
 
 BodyPoint FramedBody::attach(const Vec3& place)
@@ -250,7 +248,7 @@ BodyPoint FramedBody::attach(const Vec3& place)
     now.update();
     const ClosestPoint nearest = *closest_point(now, place);
     Material anchor;
-    look_up({nearest.triangle, nearest.barycentric, BodySurface::Collision}, anchor);
+    (void)look_up({nearest.triangle, nearest.barycentric, BodySurface::Collision}, anchor);
     anchor.X = motion_.arm_to(place) - anchor.S * motion_.state().q;
     anchors_.push_back(std::move(anchor));
     return {.triangle = static_cast<int>(anchors_.size()) - 1, .surface = BodySurface::Anchors};

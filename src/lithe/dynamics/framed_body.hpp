@@ -97,7 +97,8 @@ private:
         Vec3 X;
         Rows3 S;
     };
-    void look_up(const BodyPoint& point, Material& out) const;
+    /// An anchor as it is kept, a point of a surface in `out`.
+    const Material& look_up(const BodyPoint& point, Material& out) const;
     /// The vertices of the collision surface.
     void place_surface(const VecX& q, const RigidPose& frame, Points& x);
     void set_load(const StepContext& step);
@@ -127,7 +128,7 @@ private:
     ResponseKind kind_ = ResponseKind::Implicit;
     const FrameResponse* response_ = nullptr;
     int mover_ = 0; ///< its number in the problem
-    Material at_;
+    Material scratch_;
     Rows3 F_;
     VecX change_;
     double h_ = 0.0;                  ///< of the last prediction [s]

@@ -147,11 +147,6 @@ void put_positions(const Points& x, std::string& out)
     pad(out);
 }
 
-Json vector_json(const Vec3& v)
-{
-    return {v[0], v[1], v[2]};
-}
-
 } // namespace
 
 BodyForm form_of(const Shown& shown)

@@ -24,11 +24,6 @@ std::string text_of(const Json& message)
     return message.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Json vector_json(const Vec3& v)
-{
-    return {v[0], v[1], v[2]};
-}
-
 Ray ray_of(const Command& command)
 {
     const Ray ray{command.point("origin"), command.point("direction")};

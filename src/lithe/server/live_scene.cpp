@@ -19,18 +19,6 @@ using Json = nlohmann::json;
 constexpr std::size_t most_steps = 20'000, most_balls = 20, most_pins = 100;
 constexpr double standard_gravity = 9.81; ///< [m/s^2]
 
-std::vector<double> seconds_by_stage(const World& world)
-{
-    std::vector<double> out;
-    for (const StageTimes::Stage& stage : world.stage_times().stages()) out.push_back(stage.seconds);
-    return out;
-}
-
-Json vector_json(const Vec3& v)
-{
-    return {v[0], v[1], v[2]};
-}
-
 Points surface_of(const Body& body)
 {
     Published now;
@@ -95,37 +83,18 @@ void LiveScene::start_account()
 
 StepReport LiveScene::advance_frame()
 {
-    const double h = 1.0 / (run().fps * run().substeps);
-    ++frame_;
-    StepReport report;
-    for (int s = 0; s < run().substeps && report.done; ++s) report = advance(h, run().max_halvings);
+    account_.steps.clear();
+    const StepReport report = lithe::advance_frame(world(), run(), ++frame_, account_, [&](double h) {
+        if (!hand_) return;
+        world().wake(hand_->body);
+        static_cast<Hand&>(world().body(hand_->hand)).lead(hand_->target, time(), h);
+    });
+    for (StepMetrics& step : account_.steps) add_step(std::move(step));
     return report;
 }
 
-/// A step; taken in two halves where it is not solved, `halvings` times at most.
-StepReport LiveScene::advance(double h, int halvings)
+void LiveScene::add_step(StepMetrics step)
 {
-    std::vector<double> before = seconds_by_stage(world());
-    if (hand_) {
-        world().wake(hand_->body);
-        static_cast<Hand&>(world().body(hand_->hand)).lead(hand_->target, time(), h);
-    }
-    const StepReport whole = world().step(h);
-    if (whole.done) account(whole, before);
-    if (whole.done || halvings == 0) return whole;
-    ++account_.halved_steps;
-    const StepReport first = advance(0.5 * h, halvings - 1);
-    return first.done ? advance(0.5 * h, halvings - 1) : first;
-}
-
-void LiveScene::account(const StepReport& report, const std::vector<double>& stages_before)
-{
-    StepMetrics step{.frame = frame_,
-                     .t = time(),
-                     .stage_seconds = seconds_by_stage(world()),
-                     .report = report,
-                     .mechanics = world().mechanics()};
-    for (std::size_t k = 0; k < stages_before.size(); ++k) step.stage_seconds[k] -= stages_before[k];
     const Mechanics& m = step.mechanics;
     drift_.linear = (m.linear_momentum - account_.start.linear_momentum).norm();
     drift_.angular = (m.angular_momentum - account_.start.angular_momentum).norm();

@@ -78,8 +78,7 @@ private:
         BodyId body;
         BodyPoint point;
     };
-    StepReport advance(double h, int halvings);
-    void account(const StepReport& report, const std::vector<double>& stages_before);
+    void add_step(StepMetrics step);
     std::optional<Held> hold(const Ray& ray, double strength, std::optional<Picked>& picked);
     void let_go(const Held& held);
     void mark_joints();
@@ -103,8 +102,8 @@ private:
     std::deque<BodyId> balls_;
     int balls_made_ = 0;
 
-    RunMetrics account_;
-    std::deque<StepMetrics> steps_;
+    RunMetrics account_;                              ///< with the steps of the last frame
+    std::deque<StepMetrics> steps_;                   ///< the last of all
     MomentumDrift drift_;                             ///< absolute
     double linear_scale_ = 0.0, angular_scale_ = 0.0; ///< the largest so far
 };

@@ -1,14 +1,10 @@
 #pragma once
 #include <optional>
 
+#include "lithe/geometry/ray.hpp"
 #include "lithe/world/world.hpp"
 
 namespace lithe {
-
-struct Ray {
-    Vec3 origin;    ///< [m]
-    Vec3 direction; ///< any length above zero
-};
 
 /// The nearest crossing with a triangle from either side, in lengths of the direction.
 std::optional<double> first_crossing(const Ray& ray, const Points& x, const Triangles& triangles);

@@ -45,6 +45,11 @@ const Json& protocol()
     return description;
 }
 
+Json vector_json(const Vec3& v)
+{
+    return {v[0], v[1], v[2]};
+}
+
 Vec3 Command::point(const char* field) const
 {
     const Json& x = fields.at(field);

@@ -33,6 +33,8 @@ struct Command {
     Vec3 point(const char* field) const;
 };
 
+nlohmann::json vector_json(const Vec3& v); ///< three numbers
+
 /// Reads `{"do": NAME, ...}`. Throws InputError for everything else, whatever the bytes.
 Command parse_command(std::string_view text);
 

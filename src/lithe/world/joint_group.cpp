@@ -19,12 +19,10 @@ void JointGroup::begin()
     size_ = std::numeric_limits<double>::infinity();
 }
 
-int JointGroup::add(Body& body)
+int JointGroup::add(Body& body, double size)
 {
     bodies_.push_back(&body);
-    // at rest, so that a run that goes on from a saved state has the same
-    const Points& rest = body.shown().surface.vertices;
-    if (rest.cols() > 0) size_ = std::min(size_, bounds(rest).diagonal().norm());
+    if (size > 0.0) size_ = std::min(size_, size);
     return static_cast<int>(bodies_.size()) - 1;
 }
 

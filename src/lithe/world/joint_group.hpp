@@ -32,8 +32,8 @@ class JointGroup {
 public:
     /// Without bodies and points.
     void begin();
-    /// A body that impulses move. Returns its number in the group.
-    int add(Body& body);
+    /// A body that impulses move, of that size [m]; 0: it has none. Returns its number in the group.
+    int add(Body& body, double size);
     void add(HeldPoint& point); ///< outlives the group as it is now
 
     /// Where the points are now; those that are led know already.

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
+#include "lithe/core/union_find.hpp"
 
 namespace lithe {
 namespace {
@@ -29,20 +29,6 @@ double response_of_last(const ConstraintRows& rows)
     const Index offset = rows.blocks[first].offset;
     const auto size = static_cast<Index>(rows.values.size()) - offset;
     return Eigen::Map<const VecX>(rows.values.data() + offset, size).squaredNorm() / rows.rows;
-}
-
-int root(std::vector<int>& parent, int i)
-{
-    while (parent[at(i)] != i) i = parent[at(i)] = parent[at(parent[at(i)])];
-    return i;
-}
-
-/// The lower of the two roots becomes the root of both.
-void join(std::vector<int>& parent, int i, int j)
-{
-    i = root(parent, i);
-    j = root(parent, j);
-    parent[at(std::max(i, j))] = std::min(i, j);
 }
 
 /// The points that hold: about `place`, so that they keep what the kind keeps.
@@ -203,7 +189,23 @@ bool JointStage::is_as_before(std::span<Body* const> bodies)
 {
     is_led_.clear();
     for (const Body* body : bodies) is_led_.push_back(body->freedoms() == 0);
-    return last_revision_ == revision_ && std::ranges::equal(bodies, last_bodies_) && is_led_ == was_led_;
+    return has_the_same(bodies) && is_led_ == was_led_;
+}
+
+bool JointStage::has_the_same(std::span<Body* const> bodies) const
+{
+    return last_revision_ == revision_ && std::ranges::equal(bodies, last_bodies_);
+}
+
+/// At rest, so that a run that goes on from a saved state has the same; zero for a body that shows nothing.
+void JointStage::measure(std::span<Body* const> bodies)
+{
+    if (has_the_same(bodies)) return;
+    sizes_.clear();
+    for (const Body* body : bodies) {
+        const Points& rest = body->shown().surface.vertices;
+        sizes_.push_back(rest.cols() > 0 ? bounds(rest).diagonal().norm() : 0.0);
+    }
 }
 
 void JointStage::begin(std::span<Body* const> bodies, std::span<const int> number_of, double h)
@@ -211,6 +213,7 @@ void JointStage::begin(std::span<Body* const> bodies, std::span<const int> numbe
     bodies_ = bodies;
     h_ = h;
     if (!is_as_before(bodies)) {
+        measure(bodies);
         gather(number_of);
         find_groups();
         last_revision_ = revision_;
@@ -259,16 +262,14 @@ void JointStage::add_point(JointId joint, HeldPoint::Side a, HeldPoint::Side b, 
 
 void JointStage::find_groups()
 {
-    parent_.resize(bodies_.size());
-    std::iota(parent_.begin(), parent_.end(), 0);
+    UnionFind sets(static_cast<int>(bodies_.size()));
     for (const HeldPoint& point : points_)
-        if (!is_led_[at(point.a.body)] && !is_led_[at(point.b.body)])
-            join(parent_, point.a.body, point.b.body);
+        if (!is_led_[at(point.a.body)] && !is_led_[at(point.b.body)]) sets.join(point.a.body, point.b.body);
 
     group_count_ = 0;
     std::vector<int> group_of(bodies_.size(), -1), in_group(bodies_.size(), -1);
     for (HeldPoint& point : points_) {
-        int& group = group_of[at(root(parent_, is_led_[at(point.a.body)] ? point.b.body : point.a.body))];
+        int& group = group_of[at(sets.root(is_led_[at(point.a.body)] ? point.b.body : point.a.body))];
         if (group < 0) {
             group = static_cast<int>(group_count_++);
             if (groups_.size() < group_count_) groups_.emplace_back();
@@ -278,7 +279,7 @@ void JointStage::find_groups()
         for (HeldPoint::Side* side : {&point.a, &point.b}) {
             if (is_led_[at(side->body)]) continue;
             int& number = in_group[at(side->body)];
-            if (number < 0) number = groups_[at(group)].add(body(side->body));
+            if (number < 0) number = groups_[at(group)].add(body(side->body), sizes_[at(side->body)]);
             side->in_group = number;
         }
         groups_[at(group)].add(point);
@@ -357,11 +358,10 @@ void JointStage::add_constraint(const Brace& brace, Coupling& coupling)
     const double s = h_ * h_ * joints_[brace.joint].force.norm() * response / size;
     if (!(s > 0.2)) return;
     coupling.problem.add_joint({.compliance = response / (s * (1.0 + s / 8.0))});
-    Vec3 u = Vec3::Zero();
-    if (!point.a.led()) u += coupling.couple(point.a.body, brace.touch_a, 1.0);
-    if (!point.b.led()) u -= coupling.couple(point.b.body, brace.touch_b, -1.0);
-    if (point.a.led() || point.b.led())
-        u += point.a.led() ? point.a.led_velocity : Vec3(-point.b.led_velocity);
+    const auto velocity_of = [&](const HeldPoint::Side& side, std::size_t touch, double sign) -> Vec3 {
+        return side.led() ? side.led_velocity : coupling.couple(side.body, touch, sign);
+    };
+    const Vec3 u = velocity_of(point.a, brace.touch_a, 1.0) - velocity_of(point.b, brace.touch_b, -1.0);
     coupling.problem.joints.back().velocity = u;
 }
 

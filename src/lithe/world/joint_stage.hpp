@@ -78,7 +78,9 @@ private:
         std::size_t touch_a = 0, touch_b = 0;
     };
     Body& body(int number) const { return *bodies_[static_cast<std::size_t>(number)]; }
+    bool has_the_same(std::span<Body* const> bodies) const;
     bool is_as_before(std::span<Body* const> bodies);
+    void measure(std::span<Body* const> bodies);
     void gather(std::span<const int> number_of);
     void add_point(JointId joint, HeldPoint::Side a, HeldPoint::Side b, double stiffness, double damping);
     void find_groups();
@@ -113,7 +115,7 @@ private:
     std::vector<JointAngle> angles_;        ///< of joints with limits or motors
     std::vector<JointId> joint_of_angle_;   ///< of each of these
     std::vector<std::pair<int, int>> held_; ///< bodies that a joint holds together, sorted
-    std::vector<int> parent_;               ///< of each body, on the way to the first of its group
+    std::vector<double> sizes_;             ///< of each body [m]
     std::vector<JointGroup> groups_;        ///< the first group_count_ of them
     std::size_t group_count_ = 0;
     std::vector<double> gaps_; ///< of each group

@@ -21,9 +21,11 @@ std::vector<double> seconds_by_stage(const World& world)
 }
 
 /// Takes one step, and adds it to the account.
-StepReport measured_step(World& world, double h, int frame, RunMetrics& metrics)
+StepReport measured_step(World& world, double h, int frame, RunMetrics& metrics,
+                         const std::function<void(double h)>& before_step)
 {
     std::vector<double> before = seconds_by_stage(world);
+    if (before_step) before_step(h);
     const StepReport report = world.step(h);
     if (!report.done) return report;
     StepMetrics step{.frame = frame,
@@ -38,13 +40,14 @@ StepReport measured_step(World& world, double h, int frame, RunMetrics& metrics)
 }
 
 /// Advances by h; a step that cannot be solved is taken in two halves, `halvings` times at most.
-StepReport advance(World& world, double h, int halvings, int frame, RunMetrics& metrics)
+StepReport advance(World& world, double h, int halvings, int frame, RunMetrics& metrics,
+                   const std::function<void(double h)>& before_step)
 {
-    const StepReport whole = measured_step(world, h, frame, metrics);
+    const StepReport whole = measured_step(world, h, frame, metrics, before_step);
     if (whole.done || halvings == 0) return whole;
     ++metrics.halved_steps;
-    const StepReport first = advance(world, 0.5 * h, halvings - 1, frame, metrics);
-    return first.done ? advance(world, 0.5 * h, halvings - 1, frame, metrics) : first;
+    const StepReport first = advance(world, 0.5 * h, halvings - 1, frame, metrics, before_step);
+    return first.done ? advance(world, 0.5 * h, halvings - 1, frame, metrics, before_step) : first;
 }
 
 void begin_sinks(const World& world, double fps, std::span<FrameSink* const> sinks)
@@ -62,16 +65,17 @@ void send_frame(const World& world, int number, std::span<FrameSink* const> sink
     for (FrameSink* sink : sinks) sink->frame(frame);
 }
 
-StepReport advance_frame(World& world, const RunOptions& options, int frame, RunMetrics& metrics)
+} // namespace
+
+StepReport advance_frame(World& world, const RunOptions& options, int frame, RunMetrics& metrics,
+                         const std::function<void(double h)>& before_step)
 {
     const double h = 1.0 / (options.fps * options.substeps);
     StepReport report;
     for (int s = 0; s < options.substeps && report.done; ++s)
-        report = advance(world, h, options.max_halvings, frame, metrics);
+        report = advance(world, h, options.max_halvings, frame, metrics, before_step);
     return report;
 }
-
-} // namespace
 
 RunReport run(World& world, const RunOptions& options, std::span<FrameSink* const> sinks, RunMetrics& metrics,
               Progress& progress, const std::function<void(int frame)>& on_frame)

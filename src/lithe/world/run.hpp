@@ -27,6 +27,11 @@ struct [[nodiscard]] RunReport {
     std::string trouble = {}; ///< when NotSolved: which body, and why
 };
 
+/// Takes the steps of one frame, and adds them to the account. A step that cannot be solved is taken in two halves.
+/// `before_step` is called with the length of each step that is tried. [s]
+StepReport advance_frame(World& world, const RunOptions& options, int frame, RunMetrics& metrics,
+                         const std::function<void(double h)>& before_step = {});
+
 /// Advances the world from frame to frame, hands each frame (the first one, too) to the sinks, and keeps account.
 /// `on_frame` is called after each frame, for checkpoints. The sinks are begun and finished here, also after an early
 /// end; exceptions (disk full) pass through.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <limits>
 
 #include "lithe/core/error.hpp"
 
@@ -21,28 +21,14 @@ void SleepStage::add(BodyId id, const Body& body)
     rests_[id.index] = {.size = box.isEmpty() ? 0.0 : box.diagonal().norm()};
 }
 
-int SleepStage::root_of(int number)
-{
-    auto at = static_cast<std::size_t>(number);
-    while (parent_[at] != static_cast<int>(at)) {
-        parent_[at] = parent_[static_cast<std::size_t>(parent_[at])];
-        at = static_cast<std::size_t>(parent_[at]);
-    }
-    return static_cast<int>(at);
-}
-
 void SleepStage::end_step(const Step& step)
 {
     if (!options_.enabled) return;
     const std::size_t count = step.bodies.size();
     const auto moves = [&](std::size_t i) { return step.bodies[i]->freedoms() > 0; };
-    parent_.resize(count);
-    std::iota(parent_.begin(), parent_.end(), 0);
+    islands_.reset(static_cast<int>(count));
     for (const auto& [a, b] : step.links)
-        if (moves(static_cast<std::size_t>(a)) && moves(static_cast<std::size_t>(b))) {
-            const int of_a = root_of(a), of_b = root_of(b);
-            parent_[static_cast<std::size_t>(std::max(of_a, of_b))] = std::min(of_a, of_b);
-        }
+        if (moves(static_cast<std::size_t>(a)) && moves(static_cast<std::size_t>(b))) islands_.join(a, b);
 
     // an island has been quiet for as long as the body of it that moved last
     quiet_.assign(count, std::numeric_limits<double>::infinity());
@@ -52,12 +38,12 @@ void SleepStage::end_step(const Step& step)
         const bool slow = step.bodies[i]->speed() < options_.speed * std::sqrt(step.gravity * rest.size);
         rest.quiet = slow ? rest.quiet + step.h : 0.0;
         rest.island = {};
-        double& island = quiet_[static_cast<std::size_t>(root_of(static_cast<int>(i)))];
+        double& island = quiet_[static_cast<std::size_t>(islands_.root(static_cast<int>(i)))];
         island = std::min(island, rest.quiet);
     }
     for (std::size_t i = 0; i < count; ++i) {
         if (!moves(i)) continue;
-        const auto root = static_cast<std::size_t>(root_of(static_cast<int>(i)));
+        const auto root = static_cast<std::size_t>(islands_.root(static_cast<int>(i)));
         if (quiet_[root] < options_.seconds) continue;
         rests_[step.order.ids()[i].index].island = step.order.ids()[root];
         step.bodies[i]->set_asleep(true);

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "lithe/core/union_find.hpp"
 #include "lithe/world/body_order.hpp"
 
 namespace lithe {
@@ -48,12 +49,11 @@ private:
         double quiet = 0.0; ///< for so long it has been slow [s]
         BodyId island = {}; ///< the first body of its island, while it sleeps
     };
-    int root_of(int number);
     const Rest& rest(BodyId id) const { return rests_[id.index]; }
 
     SleepOptions options_;
     std::vector<Rest> rests_;   ///< by slot
-    std::vector<int> parent_;   ///< of the bodies of a step
+    UnionFind islands_;         ///< of the bodies of a step
     std::vector<double> quiet_; ///< of the islands of a step, by root [s]
 };
 

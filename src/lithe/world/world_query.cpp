@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "lithe/core/error.hpp"
+#include "lithe/geometry/ray.hpp"
 #include "lithe/world/world.hpp"
 
 namespace lithe {
@@ -10,25 +11,10 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-struct Ray {
-    Vec3 origin, direction; ///< unit
-    Vec3 at(double t) const { return origin + t * direction; }
-};
-
 /// Where a ray enters a box, 0 inside; infinite when it misses it.
 double entry(const Ray& ray, const Box3& box)
 {
-    double first = 0.0, last = infinity;
-    for (int axis = 0; axis < 3; ++axis) {
-        const double d = ray.direction[axis];
-        const double low = box.min()[axis] - ray.origin[axis], high = box.max()[axis] - ray.origin[axis];
-        if (d == 0.0) {
-            if (low > 0.0 || high < 0.0) return infinity;
-            continue;
-        }
-        first = std::max(first, std::min(low / d, high / d));
-        last = std::min(last, std::max(low / d, high / d));
-    }
+    const auto [first, last] = clipped(box, ray);
     return first <= last ? first : infinity;
 }
 
