@@ -5,6 +5,7 @@
 #include "lithe/core/error.hpp"
 #include "lithe/core/random.hpp"
 #include "lithe/geometry/shapes.hpp"
+#include "lithe/geometry/winding_number.hpp"
 #include "support/count_mallocs.hpp"
 #include "support/random_matrices.hpp"
 
@@ -96,6 +97,45 @@ TEST(CollisionSurface, OfRigidShapes)
     EXPECT_EQ(collision_surface_of(SphereShape{0.5})->thickness, 0.5);
     EXPECT_EQ(collision_surface_of(CapsuleShape{0.5, 1.0})->edges.size(), 1u);
     EXPECT_THROW((void)collision_surface_of(SphereShape{0.0}), InputError);
+}
+
+/// Folds turn normals at the nearest point away: a point far outside must not be taken for one inside, or bodies leap.
+TEST(SweptSurface, KnowsItsOutsideWhereItIsFolded)
+{
+    const CollisionSurface ball = make_collision_surface(make_sphere(1.0, 0.25));
+    SweptSurface folded(ball);
+    Random random(11);
+    int misled = 0, outside_points = 0;
+    for (int trial = 0; trial < 20; ++trial) {
+        folded.start = ball.rest + 0.25 * random_matrix(random, 3, ball.rest.cols());
+        folded.end = folded.start;
+        folded.update();
+        const WindingNumber winding({folded.start, ball.triangles}, 10.0);
+        for (int i = 0; i < 200; ++i) {
+            const Vec3 p = 1.4 * random_vector(random, 3);
+            const ClosestPoint closest = *closest_point(folded, p);
+            if (winding(p) > 0.1) continue;
+            ++outside_points;
+            EXPECT_FALSE(inside(folded, p, closest)) << p.transpose();
+            misled += (p - closest.point).dot(start_normal(folded, closest.triangle)) < 0.0;
+        }
+    }
+    EXPECT_GT(outside_points, 1000);
+    EXPECT_GT(misled, 10); // the nearest triangle alone would not do
+}
+
+/// Lines through corners and edges count once, and so do corners that lie exactly at the height of the point.
+TEST(SweptSurface, KnowsTheInsideOfABoxFromItsMiddle)
+{
+    const CollisionSurface box = make_collision_surface(make_box(Vec3::Ones(), 0.5));
+    const SweptSurface still(box);
+    for (double x : {-0.25, 0.0, 0.25})
+        for (double y : {-0.25, 0.0, 0.25})
+            for (double z : {-0.25, 0.0, 0.25}) {
+                const Vec3 p(x, y, z);
+                EXPECT_TRUE(inside(still, p, *closest_point(still, p))) << p.transpose();
+                EXPECT_FALSE(inside(still, p + Vec3::UnitX(), *closest_point(still, p + Vec3::UnitX())));
+            }
 }
 
 TEST(SweptSurface, AnswersLikeASurfaceThatStands)

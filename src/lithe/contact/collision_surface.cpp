@@ -165,6 +165,40 @@ std::optional<CollisionSurface> Shaped::operator()(const CylinderShape& cylinder
     return make_collision_surface(mesh);
 }
 
+/// A line through p along an axis. Where it goes through an edge or a corner it meets one of the triangles around it: on which
+/// side of an edge p is does not depend on the triangle that asks.
+class AxisLine {
+public:
+    AxisLine(const Points& x, const Vec3& p, int axis)
+        : x_(x), p_(p), axis_(axis), u_((axis + 1) % 3), v_((axis + 2) % 3)
+    {
+    }
+
+    /// +1 where it goes out ahead of p, -1 where it goes in, 0 where it does not.
+    int crossing(const Eigen::Vector3i& corner) const
+    {
+        const bool left = is_left(corner[0], corner[1]);
+        if (is_left(corner[1], corner[2]) != left || is_left(corner[2], corner[0]) != left) return 0;
+        const Vec3 a = x_.col(corner[0]),
+                   n = (Vec3(x_.col(corner[1])) - a).cross(Vec3(x_.col(corner[2])) - a);
+        const bool ahead = left ? n.dot(a - p_) > 0.0 : n.dot(a - p_) < 0.0;
+        return !ahead ? 0 : left ? 1 : -1;
+    }
+
+private:
+    /// Seen along the axis.
+    bool is_left(int i, int j) const
+    {
+        if (i > j) return !is_left(j, i);
+        const auto a = x_.col(i), b = x_.col(j);
+        return (b[u_] - a[u_]) * (p_[v_] - a[v_]) >= (b[v_] - a[v_]) * (p_[u_] - a[u_]);
+    }
+
+    const Points& x_;
+    const Vec3& p_;
+    int axis_, u_, v_;
+};
+
 } // namespace
 
 CollisionSurface make_collision_surface(const TriangleMesh& mesh, double thickness)
@@ -244,13 +278,15 @@ std::optional<ClosestPoint> closest_point(const SweptSurface& surface, const Vec
 std::optional<RayHit> cast_ray(const SweptSurface& surface, const Vec3& origin, const Vec3& direction,
                                double t_max)
 {
-    constexpr int pieces = 8; // so that boxes along it stay small
     const Triangles& triangles = surface.surface().triangles;
     const Box3 around = surface.tree().box();
     const Vec3 pad =
         Vec3::Constant(1e-12 * (around.diagonal().norm() + around.center().norm())); // against rounding
     const Ray ray{origin, direction};
     const auto [enter, leave] = clipped({around.min() - pad, around.max() + pad}, ray, t_max);
+    // in pieces, so that boxes along it stay small
+    const double share = (leave - enter) * direction.norm() / around.diagonal().norm();
+    const int pieces = 1 + static_cast<int>(std::clamp(8.0 * share, 0.0, 7.0));
     std::optional<RayHit> best;
     for (int i = 0; i < pieces && enter <= leave; ++i) {
         const double from = enter + (leave - enter) * i / pieces,
@@ -275,10 +311,28 @@ Vec3 start_normal(const SweptSurface& surface, int triangle)
     return area_vector(surface.start, surface.surface().triangles, triangle).stableNormalized();
 }
 
+/// How often the surface goes around p at the start, along the line that leaves its box soonest.
+static int winding(const SweptSurface& surface, const Vec3& p)
+{
+    const Box3 box = surface.start_box();
+    int axis = 0;
+    (box.max() - p).minCoeff(&axis);
+    Vec3 out = p;
+    out[axis] = std::max(p[axis], box.max()[axis]);
+    const AxisLine line(surface.start, p, axis);
+    int sum = 0;
+    surface.tree().for_each_overlap({p, out},
+                                    [&](int t) { sum += line.crossing(surface.surface().triangles.col(t)); });
+    return sum;
+}
+
+/// The outward direction at the nearest point tells, but where a surface is folded that may look out of a fold: then the whole
+/// surface is asked.
 bool inside(const SweptSurface& surface, const Vec3& p, const ClosestPoint& closest)
 {
     const FeatureView view{surface};
-    return (p - closest.point).dot(view.outward(closest.triangle, closest.barycentric, 0.0)) < 0.0;
+    return (p - closest.point).dot(view.outward(closest.triangle, closest.barycentric, 0.0)) < 0.0 &&
+           winding(surface, p) > 0;
 }
 
 } // namespace lithe

@@ -37,31 +37,70 @@ Box3 way_of(const MovingPoints& points)
     return box;
 }
 
-/// The contacts of one pair. In the vertices' pass `a` has the vertices and `b` the triangles, whichever body they are.
+void begin(const CollisionSurface& surface, DetectWork::Near& near)
+{
+    near.vertices.clear();
+    near.edges.clear();
+    near.has_vertex.assign(static_cast<std::size_t>(surface.vertex_count()), 0);
+    near.has_edge.assign(surface.edges.size(), 0);
+}
+
+void add_new(int i, std::vector<char>& has, std::vector<int>& list)
+{
+    if (i < 0 || has[static_cast<std::size_t>(i)]) return;
+    has[static_cast<std::size_t>(i)] = 1;
+    list.push_back(i);
+}
+
+void add_triangle(const CollisionSurface& surface, int triangle, DetectWork::Near& near)
+{
+    for (const int v : surface.triangles.col(triangle)) add_new(v, near.has_vertex, near.vertices);
+    for (const int e : surface.triangle_edges.col(triangle)) add_new(e, near.has_edge, near.edges);
+}
+
+/// Of triangles whose ways may meet. Seen from b's drift, those of `a` go the difference of the drifts besides what they do in
+/// their own. Where no triangles meet, one surface may have swallowed the other.
+void find_near(const SweptSurface& a, const SweptSurface& b, double reach, DetectWork& work)
+{
+    begin(a.surface(), work.near_a);
+    begin(b.surface(), work.near_b);
+    a.tree().for_each_pair(b.tree(), a.drift() - b.drift(), reach, [&](int i, int j) {
+        add_triangle(a.surface(), i, work.near_a);
+        add_triangle(b.surface(), j, work.near_b);
+    });
+    if (!work.near_a.vertices.empty()) return;
+    if (b.start_box().contains(a.start_box())) work.near_a.vertices = a.surface().points;
+    if (a.start_box().contains(b.start_box())) work.near_b.vertices = b.surface().points;
+}
+
+/// The contacts of one pair. In the vertices' pass/// The contacts of one pair. In the vertices' pass `a` has the vertices and `b` the triangles, whichever body they are.
 class PairDetector {
 public:
     /// `until` of the vertices of a, as in PairClearance; may be empty.
     PairDetector(const FeatureView& a, const FeatureView& b, const DetectOptions& options, DetectWork& work,
-                 std::span<double> until)
-        : a_(a), b_(b), options_(options), work_(work), until_(until),
+                 DetectWork::Near& near, std::span<double> until)
+        : a_(a), b_(b), options_(options), work_(work), near_(near), until_(until),
           travel_(a.swept.travel() + b.swept.travel()), self_(&a.swept == &b.swept)
     {
         const double thickness = a.surface().thickness + b.surface().thickness;
         limits_ = {thickness + options.margin, thickness, touch_share * options.margin};
     }
 
-    /// Vertices of a against triangles of b; vertices that are inside are marked and left to leave_overlap.
+    /// Vertices of a against triangles of b; vertices that are inside are marked and left to leave_overlap. Around these, some may
+    /// be so deep inside that they are not near.
     void meet_triangles(std::vector<char>& inside)
     {
         inside.assign(static_cast<std::size_t>(a_.surface().vertex_count()), 0);
         work_.inside.clear();
-        for (const int v : a_.surface().points) {
+        for (std::size_t i = 0; i < near_.vertices.size(); ++i) {
+            const int v = near_.vertices[i];
             const MovingPoint p = a_.point(v);
             if (stays_clear(v, p)) continue;
             const Box3 way = grown(way_of(std::array{p}), limits_.reach);
             if (!b_.swept.tree().box().intersects(way)) continue;
             if (is_inside(v, p.x)) {
                 inside[static_cast<std::size_t>(v)] = 1;
+                for (const int j : a_.surface().ring(v)) add_new(j, near_.has_vertex, near_.vertices);
                 continue;
             }
             if (clearance(v) > way_to(p)) continue;
@@ -76,7 +115,7 @@ public:
     void meet_edges()
     {
         work_.through_a.clear();
-        for (int i = 0; i < static_cast<int>(a_.surface().edges.size()); ++i) {
+        for (const int i : near_.edges) {
             if (!a_.surface().edges[static_cast<std::size_t>(i)].sharp) continue;
             const auto ends = a_.ends(i);
             if (edge_stays_clear(i, ends)) continue;
@@ -272,6 +311,7 @@ private:
     FeatureView a_, b_;
     const DetectOptions& options_;
     DetectWork& work_;
+    DetectWork::Near& near_; ///< of a
     std::span<double> until_;
     double travel_; ///< of both surfaces
     bool self_;
@@ -286,9 +326,9 @@ void swap_sides(SurfaceContact& contact)
     contact.kind = ContactKind::TriangleVertex;
 }
 
-/// Sharp edges of `a` that pierce `b`. `until` of the vertices of a, as in PairClearance; may be empty.
-void find_through(const FeatureView& a, const FeatureView& b, const std::vector<char>& inside,
-                  std::span<const double> until, std::vector<int>& through)
+/// Sharp edges of `a`, of those that may be near, that pierce `b`. `until` of the vertices of a, as in PairClearance; may be empty.
+void find_through(const FeatureView& a, const FeatureView& b, const DetectWork::Near& near,
+                  const std::vector<char>& inside, std::span<const double> until, std::vector<int>& through)
 {
     through.clear();
     if (!b.surface().closed) return;
@@ -296,7 +336,7 @@ void find_through(const FeatureView& a, const FeatureView& b, const std::vector<
     const auto clearance = [&](int vertex) {
         return until.empty() ? 0.0 : until[static_cast<std::size_t>(vertex)] - travel;
     };
-    for (int i = 0; i < static_cast<int>(a.surface().edges.size()); ++i) {
+    for (const int i : near.edges) {
         const CollisionEdge& edge = a.surface().edges[static_cast<std::size_t>(i)];
         if (!edge.sharp) continue;
         if (inside[static_cast<std::size_t>(edge.a)] && inside[static_cast<std::size_t>(edge.b)]) continue;
@@ -382,9 +422,11 @@ void detect_contacts(const SweptSurface& a, const SweptSurface& b, std::uint64_t
     const FeatureView a_from_b{a, b.drift()}, b_from_b{b, b.drift()}; // where b hardly moves
     const FeatureView a_from_a{a, a.drift()}, b_from_a{b, a.drift()};
     work.found.clear();
-    PairDetector(b_from_a, a_from_a, options, work, until_b).meet_triangles(work.inside_b);
+    find_near(a, b, a.surface().thickness + b.surface().thickness + options.margin, work);
+    if (work.near_a.vertices.empty() && work.near_b.vertices.empty()) return;
+    PairDetector(b_from_a, a_from_a, options, work, work.near_b, until_b).meet_triangles(work.inside_b);
     for (DetectWork::Found& at : work.found) swap_sides(at.contact);
-    PairDetector detector(a_from_b, b_from_b, options, work, until_a);
+    PairDetector detector(a_from_b, b_from_b, options, work, work.near_a, until_a);
     detector.meet_triangles(work.inside_a);
     detector.meet_edges();
     if (a.start_box().intersects(b.start_box())) {
@@ -394,9 +436,9 @@ void detect_contacts(const SweptSurface& a, const SweptSurface& b, std::uint64_t
             work.through_b = clearance->through_b;
         } else {
             work.through_b.clear();
-            find_through(a_from_b, b_from_b, work.inside_a, until_a, work.through_a);
+            find_through(a_from_b, b_from_b, work.near_a, work.inside_a, until_a, work.through_a);
             if (!work.through_a.empty())
-                find_through(b_from_b, a_from_b, work.inside_b, until_b, work.through_b);
+                find_through(b_from_b, a_from_b, work.near_b, work.inside_b, until_b, work.through_b);
             if (clearance) {
                 clearance->travel = travel;
                 clearance->through_a = work.through_a;
@@ -415,7 +457,10 @@ void detect_self_contacts(const SweptSurface& surface, std::uint64_t pair, const
     LITHE_ASSERT(options.margin > 0.0);
     const FeatureView view{surface, surface.drift()};
     work.found.clear();
-    PairDetector detector(view, view, options, work, {});
+    begin(surface.surface(), work.near_a);
+    for (int t = 0; t < surface.surface().triangles.cols(); ++t)
+        add_triangle(surface.surface(), t, work.near_a);
+    PairDetector detector(view, view, options, work, work.near_a, {});
     detector.meet_triangles(work.inside_a);
     detector.meet_edges();
     settle_directions(2.0 * surface.surface().thickness, work);

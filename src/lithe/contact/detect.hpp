@@ -58,6 +58,12 @@ struct DetectWork {
         bool touches = true;
         bool sure = true; ///< no part of the surface around it would have touched before
     };
+    /// Vertices and edges that may come near the other surface.
+    struct Near {
+        std::vector<int> vertices, edges;
+        std::vector<char> has_vertex, has_edge; ///< of each
+    };
+    Near near_a, near_b;
     std::vector<char> inside_a, inside_b; ///< of each vertex
     std::vector<Inside> inside;
     Points way_out, next_way_out; ///< unit, of each vertex inside; zero where it is not known

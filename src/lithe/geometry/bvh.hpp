@@ -47,6 +47,9 @@ public:
     /// f(i, j) for each item i of this and j of `other` whose boxes meet.
     template <class F>
     void for_each_pair(const Bvh& other, F&& f) const;
+    /// The same for items of this that go along `way`, and meet what comes nearer than `reach` [m].
+    template <class F>
+    void for_each_pair(const Bvh& other, const Vec3& way, double reach, F&& f) const;
 
     /// The pairs (i, j), i < j, whose boxes meet and for which `keep(i, j)` is true, sorted. On all threads.
     template <class Keep>
@@ -62,12 +65,14 @@ private:
         int a, b; ///< equal: the node against itself
     };
     static constexpr int max_depth = 96;
+    static bool boxes_meet(const Box3& a, const Box3& b) { return a.intersects(b); }
 
     struct Builder;
     template <class F>
     void self_pairs(NodePair pair, F& f) const;
-    template <class F>
-    static void cross_pairs(const std::vector<Node>& a, int i, const std::vector<Node>& b, int j, F& f);
+    template <class Meet, class F>
+    static void cross_pairs(const std::vector<Node>& a, int i, const std::vector<Node>& b, int j,
+                            const Meet& meet, F& f);
     std::vector<NodePair> self_pair_tasks() const;
 
     std::vector<Node> nodes_;
@@ -126,21 +131,22 @@ void Bvh::for_each_near(const Vec3& p, double bound2, F&& f) const
     }
 }
 
-template <class F>
-void Bvh::cross_pairs(const std::vector<Node>& a, int i, const std::vector<Node>& b, int j, F& f)
+template <class Meet, class F>
+void Bvh::cross_pairs(const std::vector<Node>& a, int i, const std::vector<Node>& b, int j, const Meet& meet,
+                      F& f)
 {
     const Node& p = a[static_cast<std::size_t>(i)];
     const Node& q = b[static_cast<std::size_t>(j)];
-    if (!p.box.intersects(q.box)) return;
+    if (!meet(p.box, q.box)) return;
     if (p.right < 0 && q.right < 0) {
         f(p.item, q.item);
     } else if (q.right < 0 ||
                (p.right >= 0 && p.box.sizes().sum() >= q.box.sizes().sum())) { // open the larger
-        cross_pairs(a, i + 1, b, j, f);
-        cross_pairs(a, p.right, b, j, f);
+        cross_pairs(a, i + 1, b, j, meet, f);
+        cross_pairs(a, p.right, b, j, meet, f);
     } else {
-        cross_pairs(a, i, b, j + 1, f);
-        cross_pairs(a, i, b, q.right, f);
+        cross_pairs(a, i, b, j + 1, meet, f);
+        cross_pairs(a, i, b, q.right, meet, f);
     }
 }
 
@@ -149,7 +155,7 @@ void Bvh::self_pairs(NodePair pair, F& f) const
 {
     if (pair.a != pair.b) {
         auto sorted = [&f](int i, int j) { i < j ? f(i, j) : f(j, i); };
-        cross_pairs(nodes_, pair.a, nodes_, pair.b, sorted);
+        cross_pairs(nodes_, pair.a, nodes_, pair.b, boxes_meet, sorted);
         return;
     }
     const Node& node = nodes_[static_cast<std::size_t>(pair.a)];
@@ -168,7 +174,18 @@ void Bvh::for_each_self_pair(F&& f) const
 template <class F>
 void Bvh::for_each_pair(const Bvh& other, F&& f) const
 {
-    if (!nodes_.empty() && !other.nodes_.empty()) cross_pairs(nodes_, 0, other.nodes_, 0, f);
+    if (!nodes_.empty() && !other.nodes_.empty()) cross_pairs(nodes_, 0, other.nodes_, 0, boxes_meet, f);
+}
+
+template <class F>
+void Bvh::for_each_pair(const Bvh& other, const Vec3& way, double reach, F&& f) const
+{
+    const Vec3 down = way.cwiseMin(0.0).array() - reach, up = way.cwiseMax(0.0).array() + reach;
+    const auto meet = [&](const Box3& a, const Box3& b) {
+        return ((a.min() + down).array() <= b.max().array()).all() &&
+               ((a.max() + up).array() >= b.min().array()).all();
+    };
+    if (!nodes_.empty() && !other.nodes_.empty()) cross_pairs(nodes_, 0, other.nodes_, 0, meet, f);
 }
 
 template <class Keep>

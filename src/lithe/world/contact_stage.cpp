@@ -4,191 +4,30 @@
 #include <bit>
 #include <cmath>
 
-#include "lithe/core/parallel.hpp"
-
 namespace lithe {
-namespace {
 
-bool collides(const Body& body)
+void ContactStage::set_options(const ContactStageOptions& options)
 {
-    return body.collides() != Collides::Nowhere;
-}
-
-Box3 widened(const Box3& box, double by)
-{
-    return {box.min().array() - by, box.max().array() + by};
-}
-
-bool may_meet(const Obstacle& obstacle, const Box3& box)
-{
-    const double radius = 0.5 * box.diagonal().norm();
-    return may_touch(obstacle, StepEnd::Start, box.center(), radius) ||
-           may_touch(obstacle, StepEnd::End, box.center(), radius);
-}
-
-/// How far a point of a surface goes in the step.
-Vec3 way_of(const SweptSurface& surface, const ContactSide& side)
-{
-    Vec3 way = Vec3::Zero();
-    for (int corner = 0; corner < 3; ++corner)
-        way += side.weights[corner] * surface.point(surface.surface().triangles(corner, side.triangle)).dx;
-    return way;
-}
-
-} // namespace
-
-bool moves(const Obstacle& obstacle)
-{
-    return obstacle.surface != nullptr || obstacle.pose_0.translation != obstacle.pose_1.translation ||
-           obstacle.pose_0.rotation.coeffs() != obstacle.pose_1.rotation.coeffs();
-}
-
-// ---- detection
-
-/// Nothing may be as small as the margin, so it goes by the smallest body.
-void ContactStage::find_margin()
-{
-    double size = std::numeric_limits<double>::infinity();
-    for (const Box3& box : boxes_)
-        if (!box.isEmpty()) size = std::min(size, box.diagonal().norm());
-    detect_.margin = options_.margin * (std::isfinite(size) ? size : 1.0);
-    detect_.self_distance = 4.0 * detect_.margin;
+    options_ = options;
+    finder_.set_margin(options.margin);
 }
 
 void ContactStage::find(const ContactStep& step, const JointStage& joints)
 {
     step_ = step;
-    contacts_.clear();
-    boxes_.assign(step.bodies.size(), Box3());
-    asleep_.resize(step.bodies.size());
-    for (std::size_t i = 0; i < step.bodies.size(); ++i) {
-        if (collides(*step.bodies[i])) boxes_[i] = step.bodies[i]->swept_bounds();
-        asleep_[i] = step.bodies[i]->asleep();
-    }
-    find_margin();
-    for (Box3& box : boxes_)
-        if (!box.isEmpty()) box = widened(box, detect_.margin);
-    pairs_.clear();
-    find_body_pairs(joints);
-    find_obstacle_pairs(joints);
-    find_swept_bodies();
-    sweep_bodies();
-    remember_ends();
-    detect_pairs();
-}
-
-bool ContactStage::collide(int a, int b, const JointStage& joints) const
-{
-    return !joints.hold_together(a, b) && step_.rules->meet(step_.order->id(a), step_.order->id(b));
-}
-
-void ContactStage::find_body_pairs(const JointStage& joints)
-{
-    broad_phase_.update(boxes_);
-    broad_phase_.find_pairs([&](int a, int b) { return !(asleep(a) && asleep(b)) && collide(a, b, joints); },
-                            body_pairs_);
-    for (const auto& [a, b] : body_pairs_) pairs_.push_back({.a = a, .b = b});
-    for (int i = 0; i < static_cast<int>(boxes_.size()); ++i)
-        if (!boxes_[static_cast<std::size_t>(i)].isEmpty() && !asleep(i) && body(i).meets_itself())
-            pairs_.push_back({.a = i, .b = i});
-}
-
-/// Boxes, balls and what deforms are met as surfaces, so that nothing slips through between the vertices of a body.
-ContactStage::ObstacleSurface* ContactStage::surface_of(const Obstacle& obstacle)
-{
-    const auto [at, is_new] = obstacle_surfaces_.try_emplace(obstacle.key);
-    if (is_new) {
-        std::optional<CollisionSurface> surface =
-            obstacle.surface ? std::optional(make_collision_surface(obstacle.surface->rest()))
-                             : collision_surface_of(*obstacle.shape);
-        if (surface) {
-            at->second = std::make_unique<ObstacleSurface>(std::move(*surface), SweptSurface());
-            at->second->swept = SweptSurface(at->second->surface);
-        }
-    }
-    return at->second.get();
-}
-
-void ContactStage::find_obstacle_pairs(const JointStage& joints)
-{
-    for (std::size_t k = 0; k < step_.obstacles.size(); ++k) {
-        const Obstacle& obstacle = step_.obstacles[k];
-        const bool still = !moves(obstacle);
-        ObstacleSurface* surface = nullptr;
-        for (int i = 0; i < static_cast<int>(boxes_.size()); ++i) {
-            if (still && asleep(i)) continue;
-            if (body(i).collides() != Collides::Everywhere ||
-                !may_meet(obstacle, boxes_[static_cast<std::size_t>(i)]) ||
-                !collide(i, obstacle.body, joints))
-                continue;
-            if (!surface && (surface = surface_of(obstacle))) place(obstacle, surface->swept);
-            pairs_.push_back({.a = i, .obstacle = k, .surface = surface ? &surface->swept : nullptr});
-        }
-    }
-}
-
-void ContactStage::find_swept_bodies()
-{
-    swept_bodies_.clear();
-    for (const Pair& pair : pairs_) {
-        swept_bodies_.push_back(pair.a);
-        if (pair.b >= 0) swept_bodies_.push_back(pair.b);
-    }
-    std::ranges::sort(swept_bodies_);
-    swept_bodies_.erase(std::ranges::unique(swept_bodies_).begin(), swept_bodies_.end());
-    surfaces_.assign(step_.bodies.size(), nullptr);
-}
-
-void ContactStage::sweep_bodies()
-{
-    parallel_for(static_cast<std::ptrdiff_t>(swept_bodies_.size()), 1, [&](std::ptrdiff_t k) {
-        const auto i = static_cast<std::size_t>(swept_bodies_[static_cast<std::size_t>(k)]);
-        surfaces_[i] = step_.bodies[i]->sweep();
-    });
-}
-
-void ContactStage::remember_ends()
-{
-    ends_.resize(std::max(ends_.size(), step_.bodies.size()));
-    for (const int i : swept_bodies_) ends_[static_cast<std::size_t>(i)] = swept(i).end;
-}
-
-/// A patch needs as many contacts as the bodies have ways to give way between them.
-int ContactStage::most_contacts(const Pair& pair) const
-{
-    constexpr Index fewest = 12, most = 64;
-    const Index freedoms =
-        std::max(body(pair.a).freedoms(), pair.b >= 0 ? body(pair.b).freedoms() : Index{0});
-    return static_cast<int>(std::clamp(freedoms + 6, fewest, most));
-}
-
-void ContactStage::detect_pairs()
-{
-    surface_pairs_.clear();
-    for (const Pair& pair : pairs_) {
-        const Obstacle* obstacle = pair.b < 0 ? &step_.obstacles[pair.obstacle] : nullptr;
-        const std::uint64_t other = obstacle ? ~obstacle->key : static_cast<std::uint64_t>(pair.b);
-        surface_pairs_.push_back({.a = &swept(pair.a),
-                                  .b = obstacle ? pair.surface : &swept(pair.b),
-                                  .obstacle = obstacle,
-                                  .key = pair_key(static_cast<std::uint64_t>(pair.a), other),
-                                  .most = most_contacts(pair)});
-    }
-    detect_contacts(surface_pairs_, detect_, detect_work_, found_);
-    for (std::size_t k = 0; k < pairs_.size(); ++k)
-        for (const SurfaceContact& contact : found_.of(k))
-            contacts_.push_back(
-                {.a = pairs_[k].a, .b = pairs_[k].b, .obstacle = pairs_[k].obstacle, .at = contact});
+    finder_.find(step, joints);
 }
 
 /// Whatever nears a sleeping body so that it would push it.
 void ContactStage::find_disturbed(std::vector<int>& out) const
 {
     out.clear();
-    for (const BodyContact& contact : contacts_) {
-        if (contact.b < 0 ? !asleep(contact.a) : asleep(contact.a) == asleep(contact.b)) continue;
+    for (const BodyContact& contact : contacts()) {
+        if (contact.b < 0 ? !finder_.asleep(contact.a)
+                          : finder_.asleep(contact.a) == finder_.asleep(contact.b))
+            continue;
         if (contact.b >= 0 && passage(contact) >= 0.0 && contact.impulse.isZero(0.0)) continue;
-        out.push_back(asleep(contact.a) ? contact.a : contact.b);
+        out.push_back(finder_.asleep(contact.a) ? contact.a : contact.b);
     }
 }
 
@@ -226,7 +65,7 @@ void ContactStage::forget(BodyId id)
 /// But for those that bodies need when they wake.
 void ContactStage::forget_impulses()
 {
-    const auto sleeps = [&](BodyId id) { return asleep(step_.order->number(id)); };
+    const auto sleeps = [&](BodyId id) { return finder_.asleep(step_.order->number(id)); };
     std::erase_if(last_, [&](const LastImpulse& last) { return !sleeps(last.a) && !sleeps(last.b); });
 }
 
@@ -245,7 +84,7 @@ Vec3 ContactStage::last_impulse(std::uint64_t key) const
 void ContactStage::remember_impulses()
 {
     for (const int k : kept_) {
-        const BodyContact& contact = contacts_[static_cast<std::size_t>(k)];
+        const BodyContact& contact = contacts()[static_cast<std::size_t>(k)];
         if (contact.impulse.isZero(0.0)) continue;
         last_.push_back(
             {contact.at.key, step_.order->id(contact.a), step_.order->id(other(contact)), contact.impulse});
@@ -265,7 +104,7 @@ void ContactStage::remember_impulses()
 void ContactStage::note_pushes()
 {
     const auto at = [&](std::size_t k) -> const BodyContact& {
-        return contacts_[static_cast<std::size_t>(kept_[k])];
+        return contacts()[static_cast<std::size_t>(kept_[k])];
     };
     for (std::size_t first = 0, last = 0; first < kept_.size(); first = last) {
         while (last < kept_.size() && at(last).a == at(first).a && other(at(last)) == other(at(first)))
@@ -280,7 +119,7 @@ void ContactStage::note_push(std::size_t first, std::size_t last)
     Vec3 sum = Vec3::Zero();
     const BodyContact* deepest = nullptr;
     for (std::size_t k = first; k < last; ++k) {
-        const BodyContact& contact = contacts_[static_cast<std::size_t>(kept_[k])];
+        const BodyContact& contact = contacts()[static_cast<std::size_t>(kept_[k])];
         if (contact.impulse.isZero(0.0)) continue;
         sum += contact.impulse;
         if (!deepest || contact.at.gap < deepest->at.gap) deepest = &contact;
@@ -307,8 +146,8 @@ void ContactStage::gather_touches(const auto& keep, JointStage& joints)
     const auto add = [&](int number, const ContactSide& side, const Vec3& place) {
         return coupling_.add(number, {{side.triangle, side.weights, BodySurface::Collision}, place});
     };
-    for (std::size_t c = 0; c < contacts_.size(); ++c) {
-        const BodyContact& contact = contacts_[c];
+    for (std::size_t c = 0; c < contacts().size(); ++c) {
+        const BodyContact& contact = contacts()[c];
         if (!keep(contact)) continue;
         const Vec3 place = contact.at.point();
         kept_.push_back(static_cast<int>(c));
@@ -316,15 +155,6 @@ void ContactStage::gather_touches(const auto& keep, JointStage& joints)
         side_b_.push_back(contact.b >= 0 ? add(contact.b, contact.at.b, place) : 0);
     }
     joints.add_touches(coupling_);
-}
-
-Vec3 ContactStage::obstacle_velocity(const BodyContact& contact) const
-{
-    const Obstacle& obstacle = step_.obstacles[contact.obstacle];
-    if (contact.at.b.triangle >= 0)
-        return way_of(obstacle_surfaces_.at(obstacle.key)->swept, contact.at.b) / step_.h;
-    const Vec3 x = contact.at.point();
-    return (place_of(obstacle, StepEnd::End, material_at(obstacle, StepEnd::Start, x)) - x) / step_.h;
 }
 
 ContactLaw ContactStage::law_of(const BodyContact& contact) const
@@ -343,13 +173,13 @@ void ContactStage::fill_problem(ResponseKind kind, const auto& constraint, Joint
 {
     coupling_.join(kind);
     for (std::size_t k = 0; k < kept_.size(); ++k) {
-        const BodyContact& contact = contacts_[static_cast<std::size_t>(kept_[k])];
+        const BodyContact& contact = contacts()[static_cast<std::size_t>(kept_[k])];
         (void)coupling_.problem.add_contact({});
         Vec3 u = coupling_.couple(contact.a, side_a_[k], 1.0);
         if (contact.b >= 0)
             u -= coupling_.couple(contact.b, side_b_[k], -1.0);
         else if (kind != ResponseKind::Places)
-            u -= obstacle_velocity(contact);
+            u -= finder_.obstacle_velocity(contact);
         coupling_.problem.contacts.back() = constraint(contact, u);
     }
     joints.add_constraints(kind, coupling_);
@@ -361,7 +191,7 @@ double ContactStage::impact_speed(const BodyContact& contact) const
     const auto velocity = [&](int number, const ContactSide& side) {
         return body(number).motion({side.triangle, side.weights, BodySurface::Collision}).velocity;
     };
-    const Vec3 b = contact.b >= 0 ? velocity(contact.b, contact.at.b) : obstacle_velocity(contact);
+    const Vec3 b = contact.b >= 0 ? velocity(contact.b, contact.at.b) : finder_.obstacle_velocity(contact);
     return -contact.at.normal.dot(velocity(contact.a, contact.at.a) - b);
 }
 
@@ -369,7 +199,8 @@ double ContactStage::impact_speed(const BodyContact& contact) const
 void ContactStage::take_impulses()
 {
     for (std::size_t k = 0; k < kept_.size(); ++k)
-        contacts_[static_cast<std::size_t>(kept_[k])].impulse = coupling_.problem.contacts[k].impulse;
+        finder_.contacts()[static_cast<std::size_t>(kept_[k])].impulse =
+            coupling_.problem.contacts[k].impulse;
 }
 
 bool ContactStage::bounce(JointStage& joints)
@@ -379,7 +210,7 @@ bool ContactStage::bounce(JointStage& joints)
     const auto bounces = [&](const BodyContact& contact) {
         return contact.at.time < 1.0 && law_of(contact).restitution > 0.0;
     };
-    if (std::ranges::none_of(contacts_, [&](const BodyContact& contact) {
+    if (std::ranges::none_of(contacts(), [&](const BodyContact& contact) {
             return bounces(contact) && impact_speed(contact) > options_.bounce_speed;
         }))
         return false;
@@ -404,36 +235,17 @@ bool ContactStage::bounce(JointStage& joints)
     return true;
 }
 
-/// What side a goes relative to side b, from the start to the predictions as they are now.
-Vec3 ContactStage::way(const BodyContact& contact) const
-{
-    const Vec3 b =
-        contact.b >= 0 ? way_of(swept(contact.b), contact.at.b) : step_.h * obstacle_velocity(contact);
-    return way_of(swept(contact.a), contact.at.a) - b;
-}
-
 /// The gap that the predictions leave; below zero they have passed each other. [m]
 double ContactStage::passage(const BodyContact& contact) const
 {
-    return std::max(contact.at.gap, 0.0) + way(contact).dot(contact.at.normal);
+    return std::max(contact.at.gap, 0.0) + finder_.way(contact).dot(contact.at.normal);
 }
 
 /// Whether something ends up inside of something else all the same.
 bool ContactStage::some_pass() const
 {
     return std::ranges::any_of(
-        contacts_, [&](const BodyContact& contact) { return passage(contact) < -0.5 * detect_.margin; });
-}
-
-/// Whether the impulses turn a body so far from the way on which contacts were looked for that others may wait on its
-/// new one.
-bool ContactStage::some_are_deflected() const
-{
-    const double far = 2.0 * detect_.margin;
-    return std::ranges::any_of(swept_bodies_, [&](int i) {
-        const Points& end = ends_[static_cast<std::size_t>(i)];
-        return (swept(i).end - end).colwise().squaredNorm().maxCoeff() > far * far;
-    });
+        contacts(), [&](const BodyContact& contact) { return passage(contact) < -0.5 * finder_.margin(); });
 }
 
 /// With velocities as the constraints' first guess of the ways, or the ways as they are.
@@ -445,7 +257,7 @@ ImpulseReport ContactStage::solve_once(bool along_ways, JointStage& joints)
         ResponseKind::Implicit,
         [&](const BodyContact& contact, const Vec3& u) {
             const Vec3& n = contact.at.normal;
-            const double arc = along_ways ? way(contact).dot(n) / step_.h - u.dot(n) : 0.0;
+            const double arc = along_ways ? finder_.way(contact).dot(n) / step_.h - u.dot(n) : 0.0;
             return ImpulseContact{.normal = n,
                                   .velocity = u,
                                   .gap_rate = std::max(contact.at.gap, 0.0) / step_.h + arc,
@@ -465,13 +277,11 @@ ImpulseReport ContactStage::solve_once(bool along_ways, JointStage& joints)
 ImpulseReport ContactStage::solve(JointStage& joints)
 {
     pushes_.resize(bounced_);
-    if (contacts_.empty()) forget_impulses();
+    if (contacts().empty()) forget_impulses();
     ImpulseReport report = solve_once(false, joints);
     joints.break_weak(coupling_.problem);
     for (int round = 1; round < options_.rounds; ++round) {
-        sweep_bodies(); // the predictions have changed
-        if (!some_pass() && !some_are_deflected()) break;
-        find(step_, joints);
+        if (!finder_.find_again(joints) && !some_pass()) break;
         report = solve_once(true, joints);
     }
     return report;
@@ -480,7 +290,7 @@ ImpulseReport ContactStage::solve(JointStage& joints)
 Parting ContactStage::part(JointStage& joints)
 {
     Parting out;
-    for (const BodyContact& contact : contacts_) out.deepest = std::max(out.deepest, -contact.at.gap);
+    for (const BodyContact& contact : contacts()) out.deepest = std::max(out.deepest, -contact.at.gap);
     if (out.deepest <= slack()) return out;
     gather_touches([&](const BodyContact& contact) { return contact.at.gap < -slack(); }, joints);
     fill_problem(

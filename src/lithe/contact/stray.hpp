@@ -1,0 +1,19 @@
+#pragma once
+#include "lithe/contact/collision_surface.hpp"
+
+namespace lithe {
+
+/// The ways of a surface in a step: as they are, and the ends of those on which contacts were looked for.
+struct ChangedWays {
+    const SweptSurface& now;
+    const Points& end_then; ///< start is the same
+};
+
+/// How far the vertices of `a`, seen from `b`, may now end from the ways on which they were looked at: not at all when
+/// nothing has changed, nor when the surfaces go the same ways but not to their ends. Of what is in the box, at the start or
+/// at the end; an upper bound. [m]
+double stray(const ChangedWays& a, const ChangedWays& b, const Box3& where);
+/// From what goes `way_b` as a whole, then as now.
+double stray(const ChangedWays& a, const Vec3& way_b);
+
+} // namespace lithe

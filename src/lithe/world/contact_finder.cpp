@@ -1,0 +1,281 @@
+#include "lithe/world/contact_finder.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lithe/contact/stray.hpp"
+#include "lithe/core/parallel.hpp"
+
+namespace lithe {
+namespace {
+
+bool collides(const Body& body)
+{
+    return body.collides() != Collides::Nowhere;
+}
+
+Box3 widened(const Box3& box, double by)
+{
+    return {box.min().array() - by, box.max().array() + by};
+}
+
+bool may_meet(const Obstacle& obstacle, const Box3& box)
+{
+    const double radius = 0.5 * box.diagonal().norm();
+    return may_touch(obstacle, StepEnd::Start, box.center(), radius) ||
+           may_touch(obstacle, StepEnd::End, box.center(), radius);
+}
+
+/// How far a point of a surface goes in the step.
+Vec3 way_of(const SweptSurface& surface, const ContactSide& side)
+{
+    Vec3 way = Vec3::Zero();
+    for (int corner = 0; corner < 3; ++corner)
+        way += side.weights[corner] * surface.point(surface.surface().triangles(corner, side.triangle)).dx;
+    return way;
+}
+
+} // namespace
+
+bool moves(const Obstacle& obstacle)
+{
+    return obstacle.surface != nullptr || obstacle.pose_0.translation != obstacle.pose_1.translation ||
+           obstacle.pose_0.rotation.coeffs() != obstacle.pose_1.rotation.coeffs();
+}
+
+void ContactFinder::find(const ContactStep& step, const JointStage& joints)
+{
+    step_ = step;
+    round_ = 0;
+    pairs_.clear();
+    contacts_.clear();
+    asleep_.clear();
+    for (const Body* body : step.bodies) asleep_.push_back(body->asleep());
+    find_boxes();
+    find_margin();
+    find_pairs(joints);
+    (void)recall_pairs();
+    detect_pairs();
+}
+
+bool ContactFinder::find_again(const JointStage& joints)
+{
+    ++round_;
+    find_boxes();
+    find_pairs(joints);
+    if (!recall_pairs()) return false;
+    detect_pairs();
+    return true;
+}
+
+void ContactFinder::find_boxes()
+{
+    boxes_.assign(step_.bodies.size(), Box3());
+    for (std::size_t i = 0; i < step_.bodies.size(); ++i)
+        if (collides(*step_.bodies[i])) boxes_[i] = step_.bodies[i]->swept_bounds();
+}
+
+/// Nothing may be as small as the margin, so it goes by the smallest body.
+void ContactFinder::find_margin()
+{
+    double size = std::numeric_limits<double>::infinity();
+    for (const Box3& box : boxes_)
+        if (!box.isEmpty()) size = std::min(size, box.diagonal().norm());
+    detect_.margin = share_ * (std::isfinite(size) ? size : 1.0);
+    detect_.self_distance = 4.0 * detect_.margin;
+}
+
+/// And the ways of their surfaces.
+void ContactFinder::find_pairs(const JointStage& joints)
+{
+    for (Box3& box : boxes_)
+        if (!box.isEmpty()) box = widened(box, detect_.margin);
+    std::swap(pairs_, last_pairs_);
+    pairs_.clear();
+    find_body_pairs(joints);
+    find_obstacle_pairs(joints);
+    find_swept_bodies();
+    sweep_bodies();
+    remember_ends();
+}
+
+bool ContactFinder::collide(int a, int b, const JointStage& joints) const
+{
+    return !joints.hold_together(a, b) && step_.rules->meet(step_.order->id(a), step_.order->id(b));
+}
+
+void ContactFinder::find_body_pairs(const JointStage& joints)
+{
+    broad_phase_.update(boxes_);
+    broad_phase_.find_pairs([&](int a, int b) { return !(asleep(a) && asleep(b)) && collide(a, b, joints); },
+                            body_pairs_);
+    for (const auto& [a, b] : body_pairs_) pairs_.push_back({.a = a, .b = b});
+    for (int i = 0; i < static_cast<int>(boxes_.size()); ++i)
+        if (!boxes_[static_cast<std::size_t>(i)].isEmpty() && !asleep(i) && body(i).meets_itself())
+            pairs_.push_back({.a = i, .b = i});
+}
+
+/// Boxes, balls and what deforms are met as surfaces, so that nothing slips through between the vertices of a body.
+ContactFinder::ObstacleSurface* ContactFinder::surface_of(const Obstacle& obstacle)
+{
+    const auto [at, is_new] = obstacle_surfaces_.try_emplace(obstacle.key);
+    if (is_new) {
+        std::optional<CollisionSurface> surface =
+            obstacle.surface ? std::optional(make_collision_surface(obstacle.surface->rest()))
+                             : collision_surface_of(*obstacle.shape);
+        if (surface) {
+            at->second = std::make_unique<ObstacleSurface>(std::move(*surface), SweptSurface());
+            at->second->swept = SweptSurface(at->second->surface);
+        }
+    }
+    return at->second.get();
+}
+
+void ContactFinder::find_obstacle_pairs(const JointStage& joints)
+{
+    for (std::size_t k = 0; k < step_.obstacles.size(); ++k) {
+        const Obstacle& obstacle = step_.obstacles[k];
+        const bool still = !moves(obstacle);
+        ObstacleSurface* surface = nullptr;
+        for (int i = 0; i < static_cast<int>(boxes_.size()); ++i) {
+            if (still && asleep(i)) continue;
+            if (body(i).collides() != Collides::Everywhere ||
+                !may_meet(obstacle, boxes_[static_cast<std::size_t>(i)]) ||
+                !collide(i, obstacle.body, joints))
+                continue;
+            if (!surface && (surface = surface_of(obstacle))) place(obstacle, surface->swept);
+            pairs_.push_back({.a = i, .obstacle = k, .surface = surface ? &surface->swept : nullptr});
+        }
+    }
+}
+
+void ContactFinder::find_swept_bodies()
+{
+    swept_bodies_.clear();
+    const auto add = [&](const auto& meeting) {
+        swept_bodies_.push_back(meeting.a);
+        if (meeting.b >= 0) swept_bodies_.push_back(meeting.b);
+    };
+    std::ranges::for_each(pairs_, add);
+    std::ranges::for_each(contacts_, add); // of the round before
+    std::ranges::sort(swept_bodies_);
+    swept_bodies_.erase(std::ranges::unique(swept_bodies_).begin(), swept_bodies_.end());
+    surfaces_.assign(step_.bodies.size(), nullptr);
+}
+
+void ContactFinder::sweep_bodies()
+{
+    parallel_for(static_cast<std::ptrdiff_t>(swept_bodies_.size()), 1, [&](std::ptrdiff_t k) {
+        const auto i = static_cast<std::size_t>(swept_bodies_[static_cast<std::size_t>(k)]);
+        surfaces_[i] = step_.bodies[i]->sweep();
+    });
+}
+
+void ContactFinder::remember_ends()
+{
+    if (ends_.size() <= round_) ends_.resize(round_ + 1);
+    std::vector<Points>& ends = ends_[round_];
+    ends.resize(std::max(ends.size(), step_.bodies.size()));
+    for (const int i : swept_bodies_) ends[static_cast<std::size_t>(i)] = swept(i).end;
+}
+
+/// Pairs keep the contacts of the round before unless they stray. False when all do.
+bool ContactFinder::recall_pairs()
+{
+    std::ranges::sort(last_pairs_, {}, &Pair::place);
+    bool some_are_new = false;
+    for (Pair& pair : pairs_) {
+        const auto last = std::ranges::lower_bound(last_pairs_, pair.place(), {}, &Pair::place);
+        const bool is_known = last != last_pairs_.end() && last->place() == pair.place();
+        if (is_known && !strays(*last)) {
+            pair.round = last->round;
+            pair.first = last->first;
+            pair.last = last->last;
+        } else {
+            pair.round = round_;
+            some_are_new = true;
+        }
+    }
+    return some_are_new;
+}
+
+/// Whether contacts may wait where the pair goes now, as it has not been looked at.
+bool ContactFinder::strays(const Pair& pair) const
+{
+    const auto ways = [&](int i) {
+        return ChangedWays{swept(i), ends_[pair.round][static_cast<std::size_t>(i)]};
+    };
+    const double far = 2.0 * detect_.margin;
+    if (pair.b >= 0) {
+        const Box3 both =
+            boxes_[static_cast<std::size_t>(pair.a)].intersection(boxes_[static_cast<std::size_t>(pair.b)]);
+        return stray(ways(pair.a), ways(pair.b), both) > far;
+    }
+    const Obstacle& obstacle = step_.obstacles[pair.obstacle];
+    const Vec3 way = obstacle.pose_1.translation - obstacle.pose_0.translation;
+    return stray(ways(pair.a), way) > far;
+}
+
+/// A patch needs as many contacts as the bodies have ways to give way between them.
+int ContactFinder::most_contacts(const Pair& pair) const
+{
+    constexpr Index fewest = 12, most = 64;
+    const Index freedoms =
+        std::max(body(pair.a).freedoms(), pair.b >= 0 ? body(pair.b).freedoms() : Index{0});
+    return static_cast<int>(std::clamp(freedoms + 6, fewest, most));
+}
+
+SurfacePair ContactFinder::surfaces_of(const Pair& pair) const
+{
+    const Obstacle* obstacle = pair.b < 0 ? &step_.obstacles[pair.obstacle] : nullptr;
+    const std::uint64_t other = obstacle ? ~obstacle->key : static_cast<std::uint64_t>(pair.b);
+    return {.a = &swept(pair.a),
+            .b = obstacle ? pair.surface : &swept(pair.b),
+            .obstacle = obstacle,
+            .key = pair_key(static_cast<std::uint64_t>(pair.a), other),
+            .most = most_contacts(pair)};
+}
+
+/// Those that this round has to look at; the others keep what they have.
+void ContactFinder::detect_pairs()
+{
+    surface_pairs_.clear();
+    for (const Pair& pair : pairs_)
+        if (pair.round == round_) surface_pairs_.push_back(surfaces_of(pair));
+    detect_contacts(surface_pairs_, detect_, detect_work_, found_);
+    std::swap(contacts_, last_contacts_);
+    contacts_.clear();
+    std::size_t looked_at = 0;
+    for (Pair& pair : pairs_) {
+        const std::size_t first = contacts_.size();
+        if (pair.round == round_)
+            for (const SurfaceContact& contact : found_.of(looked_at++))
+                contacts_.push_back({.a = pair.a, .b = pair.b, .obstacle = pair.obstacle, .at = contact});
+        else
+            contacts_.insert(contacts_.end(),
+                             last_contacts_.begin() + static_cast<std::ptrdiff_t>(pair.first),
+                             last_contacts_.begin() + static_cast<std::ptrdiff_t>(pair.last));
+        pair.first = first;
+        pair.last = contacts_.size();
+    }
+}
+
+// ---- ways
+
+Vec3 ContactFinder::obstacle_velocity(const BodyContact& contact) const
+{
+    const Obstacle& obstacle = step_.obstacles[contact.obstacle];
+    if (contact.at.b.triangle >= 0)
+        return way_of(obstacle_surfaces_.at(obstacle.key)->swept, contact.at.b) / step_.h;
+    const Vec3 x = contact.at.point();
+    return (place_of(obstacle, StepEnd::End, material_at(obstacle, StepEnd::Start, x)) - x) / step_.h;
+}
+
+Vec3 ContactFinder::way(const BodyContact& contact) const
+{
+    const Vec3 b =
+        contact.b >= 0 ? way_of(swept(contact.b), contact.at.b) : step_.h * obstacle_velocity(contact);
+    return way_of(swept(contact.a), contact.at.a) - b;
+}
+
+} // namespace lithe
