@@ -269,6 +269,7 @@ test("the error against full space is plotted when it is asked for", async () =>
   await page.uncheck("#compare");
   await until(() => !lithe.status().compares && lithe.status().error === null);
   await send("play");
+  await until(() => !lithe.status().playing);
 });
 
 test("every key of the list does what it says", async () => {
@@ -408,6 +409,18 @@ test("everything that can be pressed has a name", async () => {
   assert.deepEqual(nameless, []);
 });
 
+test("comes back when the server does", async () => {
+  const { port } = server;
+  await server.stop();
+  await until(() => document.getElementById("link").textContent === "the server is away" || document.getElementById("link").textContent === "connecting");
+  await server.start(port);
+  await until(() => lithe.scene().bodies.some((body) => body.name === "stone"));
+  const frames = await page.evaluate(() => lithe.frames());
+  await until((n) => lithe.inControl() && lithe.frames() >= n && lithe.status().frame === 0, frames);
+  await send("step");
+  await until(() => lithe.status().frame === 1);
+});
+
 test("the picture of the documentation", { skip: !pictures && "LITHE_PICTURES names no folder" }, async () => {
   const other = await new Server("mixed-box").start();
   const wide = await openPage(browser, other.address, { width: 1280, height: 800 });
@@ -429,16 +442,4 @@ test("the picture of the documentation", { skip: !pictures && "LITHE_PICTURES na
   await wide.mouse.up();
   await wide.context().close();
   await other.stop();
-});
-
-test("comes back when the server does", async () => {
-  const { port } = server;
-  await server.stop();
-  await until(() => document.getElementById("link").textContent === "the server is away" || document.getElementById("link").textContent === "connecting");
-  await server.start(port);
-  await until(() => lithe.scene().bodies.some((body) => body.name === "stone"));
-  const frames = await page.evaluate(() => lithe.frames());
-  await until((n) => lithe.inControl() && lithe.frames() >= n && lithe.status().frame === 0, frames);
-  await send("step");
-  await until(() => lithe.status().frame === 1);
 });

@@ -369,6 +369,7 @@ function tool() {
     return document.querySelector("input[name=tool]:checked").value;
 }
 function key(event) {
+    canvas.classList.remove("by-pointer");
     const target = event.target;
     if (target.matches("input:not([type=range]):not([type=checkbox]):not([type=radio]), select, textarea, dialog *"))
         return;

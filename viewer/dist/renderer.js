@@ -304,7 +304,7 @@ export class Renderer {
                 continue;
             const clipped = this.#cuts(look) && body.model.form !== forms.rigid;
             this.#wireProgram.use().texture("positions", 0, body.positions).matrix("frame", body.frame).matrix("camera", view)
-                .vector("ink", [0.03, 0.04, 0.06, 0.55]).integer("cutAxis", clipped ? look.cut.axis : -1).number("cutOffset", look.cut?.offset ?? 0);
+                .vector("ink", [0.03, 0.04, 0.06, 0.4]).integer("cutAxis", clipped ? look.cut.axis : -1).number("cutOffset", look.cut?.offset ?? 0);
             gl.bindVertexArray(body.edges);
             gl.drawElements(gl.LINES, body.edgeCount, gl.UNSIGNED_INT, 0);
         }
@@ -323,11 +323,7 @@ export class Renderer {
                 if (look.hiddenOverlays.has(overlay.name))
                     return;
                 const tint = overlayTints[names.indexOf(overlay.name) % overlayTints.length];
-                let largest = 1e-30;
-                const { points, vectors } = overlay;
-                if (vectors && !overlay.lengths)
-                    for (let k = 0; k < vectors.length; k += 3)
-                        largest = Math.max(largest, Math.hypot(vectors[k], vectors[k + 1], vectors[k + 2]));
+                const { points, vectors } = overlay, large = vectors && !overlay.lengths ? largeForce(vectors) : 1;
                 for (let k = 0; k < points.length; k += 3) {
                     const at = [points[k], points[k + 1], points[k + 2]];
                     marks.point(at, tint);
@@ -336,12 +332,20 @@ export class Renderer {
                     const way = [vectors[k], vectors[k + 1], vectors[k + 2]];
                     if (overlay.lengths)
                         marks.line(at, add(at, way), tint);
-                    else if (length(way) > 1e-3 * largest)
-                        marks.arrow(at, add(at, scale(way, 0.14 * this.size / largest)), eye, tint);
+                    else if (length(way) > 1e-3 * large)
+                        marks.arrow(at, add(at, scale(way, 0.1 * this.size * Math.min(1 / large, 2.5 / length(way)))), eye, tint);
                 }
             });
         marks.draw(view, width, height);
     }
+}
+/** That nine of ten do not reach: a single blow does not make all others too small to see. */
+function largeForce(vectors) {
+    const sizes = [];
+    for (let k = 0; k < vectors.length; k += 3)
+        sizes.push(Math.hypot(vectors[k], vectors[k + 1], vectors[k + 2]));
+    sizes.sort((a, b) => a - b);
+    return Math.max(1e-30, sizes[Math.floor(0.9 * sizes.length)] ?? 0);
 }
 /** 1, 2 or 5 times a power of ten: about a tenth of the size. */
 function niceCell(size) {

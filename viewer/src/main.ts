@@ -363,6 +363,7 @@ function tool(): Tool {
 }
 
 function key(event: KeyboardEvent): void {
+  canvas.classList.remove("by-pointer");
   const target = event.target as HTMLElement;
   if (target.matches("input:not([type=range]):not([type=checkbox]):not([type=radio]), select, textarea, dialog *")) return;
   if (event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey)) return connection.send("undo");
