@@ -13,7 +13,7 @@ if (!folder) throw new Error("node tests/viewer/show.mjs ADDRESS FOLDER [BODY]")
 mkdirSync(folder, { recursive: true });
 const browser = await launch();
 const page = await openPage(browser, address, { width: 1280, height: 800 });
-const keep = (name) => page.screenshot({ path: join(folder, `${name}.png`) });
+const keep = (name) => page.screenshot({ path: join(folder, `${name}.png`), timeout: 120_000 });
 const openParts = (...wanted) => page.evaluate((names) => {
   for (const part of document.querySelectorAll("#panel details")) part.open = names.includes(part.querySelector("summary").textContent);
 }, wanted);
