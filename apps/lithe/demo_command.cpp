@@ -15,6 +15,9 @@
 #include "lithe/render/render.hpp"
 #include "lithe/render/report.hpp"
 #include "lithe/scene/builtin_scenes.hpp"
+#ifdef LITHE_VIEWER
+#include "lithe/server/web_server.hpp"
+#endif
 
 namespace lithe::cli {
 namespace {
@@ -189,7 +192,8 @@ void run_scene(const BuiltinScene& builtin, const DemoOptions& options, Session&
     session.say("{} frames in {:.1f} s; {}/ has picture.png, report.html, metrics.json, {}.glb and frames/\n",
                 result.metrics.frames, result.metrics.seconds, folder.string(), builtin.name);
 #ifdef LITHE_VIEWER
-    session.say("to touch it: lithe view {}\n", builtin.name);
+    session.say("to touch it: lithe view {0} --port {1}, and open http://{2}:{1}/\n", builtin.name,
+                ServerOptions{}.port, ServerOptions{}.host);
 #endif
     require_finished(result.report);
 }

@@ -74,7 +74,10 @@ void add_view_command(CLI::App& app, Session& session)
     command->add_option("-o,--output", options->folder, "folder for what is saved or dropped on the page")
         ->capture_default_str();
     command->add_flag("--paused", options->paused, "wait for the play button");
-    command->add_option("--recording", options->recording_megabytes, "how much is kept to look at again [MB]")
+    command
+        ->add_option(
+            "--recording", options->recording_megabytes,
+            "how much is kept of frames, to look at again, and as much of states, to go on from [MB]")
         ->check(CLI::Range(1, 100'000))
         ->capture_default_str();
     add_read_options(*command, options->read);

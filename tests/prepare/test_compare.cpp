@@ -121,6 +121,29 @@ TEST(FullRun, ACompleteBasisHasNoError)
     EXPECT_LE(found.mean_error, found.max_error);
 }
 
+/// In the middle of a swing, with a complete basis: had it other places or velocities than the reduced run, it would not follow.
+TEST(FullRun, BeginsWhereTheReducedRunIs)
+{
+    const Reduction bar = complete_bar({6, 2, 2}, {.damping = {.mass = 1.0}});
+    World world = world_of(bar, {.placement = {Quat(Eigen::AngleAxisd(0.4, Vec3::UnitY())), Vec3(0, 1, 0)}});
+    const std::vector<BodyVolume> volumes = {{"bar", std::make_shared<const PreparedVolume>(volume_of(bar))}};
+    const auto advance = [&](int frame) {
+        RunMetrics metrics;
+        return advance_frame(world, {}, frame, metrics).done;
+    };
+    for (int frame = 1; frame <= 8; ++frame) ASSERT_TRUE(advance(frame));
+    FullRun full(world, volumes, {.first_frame = 8});
+    EXPECT_LT(full.errors().last_error(), 1e-6);
+    EXPECT_DOUBLE_EQ(full.time(), world.time());
+    for (int frame = 9; frame <= 14; ++frame) {
+        ASSERT_TRUE(advance(frame));
+        full.follow(frame, full.compared(world));
+    }
+    EXPECT_LT(full.errors().max_error(), 5e-3); // as over a whole run, see above
+    EXPECT_GT(full.errors().last_error(), 0.0);
+    EXPECT_DOUBLE_EQ(full.time(), world.time());
+}
+
 TEST(FullRun, FewCoordinatesAreFasterAndWrong)
 {
     const Reduction bar = modal_bar({6, 2, 2}, 12);

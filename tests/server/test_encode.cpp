@@ -151,13 +151,16 @@ TEST(Encode, ColoursAndTrianglesArrive)
 
 TEST(Encode, OverlaysAndCutsArrive)
 {
-    std::vector<DrawnOverlay> overlays(2);
+    OverlayMessage sent{.cut = Points::Constant(3, 3, 9.0)};
+    sent.fields.push_back({.body = 1, .name = "stress", .values = Vec3(0.0, 2.0, 4.0)});
+    std::vector<DrawnOverlay>& overlays = sent.overlays;
+    overlays.resize(2);
     overlays[0].name = "contacts";
     overlays[0].points = Points::Constant(3, 2, 1.5);
     overlays[0].vectors = Points::Constant(3, 2, -2.0);
     overlays[1].name = "pins";
     overlays[1].points = Points::Constant(3, 1, 3.0);
-    auto message = test::read_packed(encode_overlays(overlays, Points::Constant(3, 3, 9.0), 5));
+    auto message = test::read_packed(encode_overlays(sent, 5));
     EXPECT_EQ(message.head["kind"], 3.0);
     EXPECT_EQ(message.head["overlays"][0]["arrows"], true);
     EXPECT_EQ(message.head["overlays"][1]["arrows"], false);
@@ -165,6 +168,8 @@ TEST(Encode, OverlaysAndCutsArrive)
     EXPECT_EQ(message.take("vectors"), std::vector<double>(6, -2.0));
     EXPECT_EQ(message.take("points"), std::vector<double>(3, 3.0));
     EXPECT_EQ(message.take("points"), std::vector<double>(9, 9.0));
+    EXPECT_EQ(message.head["fields"][0], nlohmann::json({{"body", 1}, {"name", "stress"}, {"top", 4.0}}));
+    EXPECT_EQ(message.take("values"), (std::vector<double>{0, 128, 255}));
 }
 
 /// What the issue allows at 60 frames per second: 40 kB/s for a reduced body with 30 shapes, 8 MB/s for 20 000 vertices.

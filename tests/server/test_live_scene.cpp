@@ -130,6 +130,87 @@ TEST(LiveScene, ResetIsTheStartToTheLastBit)
     EXPECT_EQ(scene->frame(), 0);
 }
 
+TEST(LiveScene, GoesOnFromAFrameOfThePast)
+{
+    const auto scene = make_live(test::mixed_scene);
+    scene->throw_ball(from_front(0.0, 1.0));
+    for (int k = 0; k < 5; ++k) ASSERT_TRUE(scene->advance_frame().done);
+    ASSERT_TRUE(scene->grab(from_front(0.6, 0.4)));
+    const std::string past = scene->state(); // with a hand that is no part of it
+    for (int k = 0; k < 10; ++k) ASSERT_TRUE(scene->advance_frame().done);
+    ASSERT_TRUE(scene->pin(from_front(-0.6, centre_of(*scene, "cube")[1])));
+    ASSERT_TRUE(scene->go_back(5, past));
+    EXPECT_EQ(scene->state(), past);
+    EXPECT_EQ(scene->frame(), 5);
+    EXPECT_NEAR(scene->time(), 5.0 / 60.0, 1e-12);
+    EXPECT_TRUE(scene->held().empty());
+    EXPECT_EQ(scene->metrics().steps.size(), 5u);
+    const auto other = make_live(test::cube_scene);
+    EXPECT_FALSE(other->go_back(5, past));
+}
+
+/// A hand, which is no part of saved states, does not change what comes of one.
+TEST(LiveScene, AStateGoesOnBitForBit)
+{
+    const auto scene = make_live(test::mixed_scene);
+    const auto run_on = [&] {
+        for (int k = 0; k < 15; ++k) EXPECT_TRUE(scene->advance_frame().done);
+        return scene->world().state_hash();
+    };
+    for (int k = 0; k < 10; ++k) ASSERT_TRUE(scene->advance_frame().done);
+    const std::string state = scene->state();
+    const std::uint64_t hash = run_on();
+    (void)scene->grab(from_front(0.6, 0.2));
+    (void)scene->advance_frame();
+    ASSERT_TRUE(scene->go_back(10, state));
+    EXPECT_EQ(run_on(), hash);
+}
+
+TEST(LiveScene, GravityTurnsAtOnce)
+{
+    const auto scene = make_live(test::cube_scene);
+    scene->set_gravity(Vec3(3.0, 0.0, 0.0));
+    for (int k = 0; k < 30; ++k) ASSERT_TRUE(scene->advance_frame().done);
+    EXPECT_NEAR(centre_of(*scene, "cube")[0], 0.5 * 3.0 * 0.25, 0.02);
+}
+
+TEST(LiveScene, BodiesOfTetsOfferTheirStress)
+{
+    const auto scene = make_live(test::mixed_scene);
+    for (int k = 0; k < 40; ++k) ASSERT_TRUE(scene->advance_frame().done);
+    ASSERT_EQ(scene->field_labels().size(), 1u);
+    const auto fields = scene->fields(scene->field_labels().front().name);
+    ASSERT_EQ(fields.size(), 2u); // ring and cube; the stone is rigid
+    for (const DrawnField& field : fields) {
+        const Body& body = scene->world().body(scene->seen()[field.body]);
+        EXPECT_EQ(field.values.size(), body.shown().surface.vertex_count());
+        EXPECT_GE(field.values.minCoeff(), 0.0);
+        EXPECT_GT(field.values.maxCoeff(), 10.0) << body.shown().name; // it lies on the ground
+        EXPECT_LT(field.values.maxCoeff(), 1e5) << body.shown().name;
+    }
+    EXPECT_TRUE(scene->fields("no such field").empty());
+}
+
+TEST(LiveScene, CubatureIsAnOverlay)
+{
+    const auto scene = make_live(R"(
+[[body]]
+name = "ball"
+shape = "sphere:radius=0.2"
+tets = 400
+position = [0, 0.5, 0]
+material = { kind = "neo_hookean", young = "50 kPa" }
+reduce = { rank = 10 }
+)");
+    for (int k = 0; k < 10; ++k) ASSERT_TRUE(scene->advance_frame().done);
+    const auto overlays = scene->overlays();
+    const auto found = std::ranges::find(overlays, "cubature points", &DrawnOverlay::name);
+    ASSERT_NE(found, overlays.end());
+    EXPECT_GT(found->points.cols(), 5);
+    const Vec3 centre = centre_of(*scene, "ball");
+    EXPECT_LT((found->points.colwise() - centre).colwise().norm().maxCoeff(), 0.2);
+}
+
 TEST(LiveScene, TheSameBodiesPreparedOtherwiseGoOn)
 {
     const auto before = make_live(test::mixed_scene);

@@ -134,7 +134,7 @@ TEST(Recording, KeepsTheLastFramesWithinItsBytes)
 {
     Recording recording(1000);
     for (std::uint32_t k = 0; k < 50; ++k)
-        recording.add(10 + k, std::make_shared<const std::string>(100, static_cast<char>(k)));
+        recording.add(10 + k, std::make_shared<const std::string>(100, static_cast<char>(k)), {});
     EXPECT_EQ(recording.size(), 10u);
     EXPECT_EQ(recording.bytes(), 1000u);
     EXPECT_EQ(recording.first(), 50u);
@@ -143,9 +143,33 @@ TEST(Recording, KeepsTheLastFramesWithinItsBytes)
     EXPECT_FALSE(recording.find(-1));
     ASSERT_TRUE(recording.find(55));
     EXPECT_EQ(recording.find(55)->front(), 45);
-    recording.add(
-        60, std::make_shared<const std::string>(5000, 'x')); // one frame beyond the limit is still shown
+    recording.add(60, std::make_shared<const std::string>(5000, 'x'),
+                  {}); // one frame beyond the limit is still shown
     EXPECT_EQ(recording.size(), 1u);
+}
+
+TEST(Recording, KeepsStatesWithinAsManyBytesAndForgetsTheFuture)
+{
+    Recording recording(1000);
+    const auto add = [&](std::uint32_t number) {
+        recording.add(number, std::make_shared<const std::string>(50, 'f'), std::string(250, 's'));
+    };
+    for (std::uint32_t k = 0; k < 30; ++k) add(k);
+    EXPECT_EQ(recording.size(), 20u);
+    EXPECT_EQ(recording.bytes(), 2000u);
+    EXPECT_FALSE(recording.state(25)); // there to look at only
+    EXPECT_TRUE(recording.find(25));
+    ASSERT_TRUE(recording.state(26));
+    recording.forget_after(27);
+    EXPECT_EQ(recording.bytes(), 18u * 50u + 2u * 250u);
+    EXPECT_FALSE(recording.find(28));
+    ASSERT_TRUE(recording.state(27));
+    for (std::uint32_t k = 28; k < 30; ++k) add(k);
+    EXPECT_TRUE(recording.state(26) && recording.state(29));
+    recording.forget_after(20); // all that have a state
+    add(21);
+    EXPECT_FALSE(recording.state(20));
+    EXPECT_TRUE(recording.state(21));
 }
 
 } // namespace

@@ -267,13 +267,89 @@ TEST(WebServer, PlaysPausesStepsAndResets)
     EXPECT_EQ(page.until_status([](const Json& s) { return s["frame"] == 0; })["t"], 0.0);
 }
 
+TEST(WebServer, GoesOnFromTheFrameThatIsShown)
+{
+    Running running(paused(), test::mixed_scene);
+    Page page(running.port());
+    (void)page.until_type("scene");
+    for (int k = 0; k < 6; ++k) page.command({{"do", "step"}});
+    const Json last = page.until_status([](const Json& s) { return s["frame"] == 6; });
+    page.command({{"do", "scrub"}, {"frame", 2}});
+    EXPECT_EQ(page.until_status([](const Json& s) { return s["shown"] == 2; })["last"], 6);
+    page.command({{"do", "step"}});
+    const Json third = page.until_status([](const Json& s) { return s["frame"] == 3; });
+    EXPECT_EQ(third["last"], 3); // what came after is forgotten
+    for (int k = 0; k < 3; ++k) page.command({{"do", "step"}});
+    const Json again = page.until_status([](const Json& s) { return s["frame"] == 6; });
+    EXPECT_EQ(again["energy"], last["energy"]);
+}
+
+TEST(WebServer, GravityChangesWithoutPreparing)
+{
+    Running running;
+    Page page(running.port());
+    const Json before = page.until_type("scene");
+    page.command({{"do", "gravity"}, {"value", {0, -5, 0}}});
+    const Json status = page.until_status(
+        [](const Json& s) { return s["gravity"][1] == -5.0 && s["momentum"]["linear"] > 0.5; });
+    EXPECT_EQ(status["scene"], before["scene"]);
+    EXPECT_EQ(status["undo"], 1);
+    page.command({{"do", "undo"}});
+    (void)page.until_status([](const Json& s) { return s["gravity"][1] == 0.0; });
+}
+
+TEST(WebServer, FieldsComeToThoseWhoColourByThem)
+{
+    Running running({}, test::mixed_scene);
+    Page page(running.port());
+    const Json scene = page.until_type("scene");
+    ASSERT_EQ(scene["fields"].size(), 1u);
+    page.command({{"do", "overlays"}, {"on", true}, {"field", scene["fields"][0]["name"]}});
+    const auto has_stress = [](const Page::Message& m) {
+        if (m.kind != 3) return false;
+        const Json head = test::read_packed(m.bytes).head;
+        return head["fields"].size() == 2 && head["fields"][0]["top"] > 0.0;
+    };
+    auto message = test::read_packed(page.until(has_stress).bytes);
+    EXPECT_EQ(message.sections.back().first, "values");
+    EXPECT_EQ(std::ranges::max(message.sections.back().second), 255.0);
+}
+
+TEST(WebServer, ComparesWithFullSpaceWhenAsked)
+{
+    Running running({}, test::mixed_scene);
+    Page page(running.port());
+    EXPECT_TRUE(page.until_type("status")["error"].is_null());
+    page.command({{"do", "compare"}, {"on", true}});
+    const Json status = page.until_status([](const Json& s) {
+        return !s["error"].is_null() && s["error"]["frame"] > 20 && s["error"]["max"] > 0.0;
+    });
+    EXPECT_EQ(status["error"]["trouble"], "");
+    EXPECT_LE(status["error"]["last"], status["error"]["max"]);
+    EXPECT_LT(status["error"]["max"], 1.0);
+    page.command({{"do", "grab"}, {"origin", {0.25, 0.2, 5}}, {"direction", {0, 0, -1}}});
+    (void)page.until_type("held");
+    page.command({{"do", "compare"}, {"on", false}});
+    (void)page.until_status([](const Json& s) { return s["compares"] == false && s["error"].is_null(); });
+}
+
+TEST(WebServer, SaysWhenThereIsNothingToCompare)
+{
+    Running running;
+    Page page(running.port());
+    (void)page.until_type("scene");
+    page.command({{"do", "compare"}, {"on", true}});
+    EXPECT_THAT(page.until_type("note")["text"].get<std::string>(),
+                testing::HasSubstr("no body of the scene is reduced"));
+}
+
 TEST(WebServer, OverlaysComeWhenTheyAreWantedEvenOfASceneThatStandsStill)
 {
     Running running(paused());
     Page page(running.port());
     (void)page.until_type("scene");
     page.command({{"do", "cut"}, {"on", true}, {"axis", 2}, {"offset", 0.0}});
-    page.command({{"do", "overlays"}, {"on", true}});
+    page.command({{"do", "overlays"}, {"on", true}, {"field", ""}});
     const auto is_cut = [](const Page::Message& m) {
         return m.kind == 3 && test::read_packed(m.bytes).head["cut"] == true;
     };
@@ -500,7 +576,7 @@ TEST(WebServer, MemoryStaysWithinItsBounds)
     Running running(options);
     Page page(running.port());
     page.command({{"do", "speed"}, {"value", 4.0}});
-    page.command({{"do", "overlays"}, {"on", true}});
+    page.command({{"do", "overlays"}, {"on", true}, {"field", ""}});
     (void)page.until_status([](const Json& s) { return s["frame"] > 60; });
     const auto before = peak_memory_bytes();
     (void)page.until_status([](const Json& s) { return s["frame"] > 360; });

@@ -40,6 +40,24 @@ name = "ground"
 shape = "plane"
 `;
 
+/** A character of deformable bones that wags. */
+export const bonesScene = `
+title = "A trout"
+[[body]]
+name = "trout"
+shape = "trout"
+detail = 0.012
+tets = 1000
+position = [0, 0.12, 0]
+material = { young = "120 kPa", poisson = 0.42, density = 1000 }
+damping = { mass = 0.1, stiffness = 0.004 }
+bones = { modes = 6, proxy = 120 }
+muscle = [{ bone = "tail", axis = [0, 1, 0], angle = 30, period = 0.5 }]
+[[obstacle]]
+name = "ground"
+shape = "plane"
+`;
+
 export class Server {
   constructor(input, options = []) {
     this.input = input;

@@ -1,9 +1,10 @@
 // `lithe view` as people use it, in a real browser.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { cleanUp, folder, launch, mixedScene, openPage, readPly, Server, vertexNormals, writeScene } from "./live_viewer.mjs";
+import { bonesScene, cleanUp, folder, launch, mixedScene, openPage, readPly, Server, vertexNormals, writeScene } from "./live_viewer.mjs";
 
 const pictures = process.env.LITHE_PICTURES; // a folder to keep pictures in, to look at
 let browser, server, page;
@@ -48,27 +49,52 @@ test("shows the bodies of every kind, and they move", async () => {
   assert.deepEqual(page.faults, []);
 });
 
-test("positions and normals made in the shaders are those of the engine", async () => {
-  for (const name of ["ring", "stone", "cube"]) {
-    const number = await bodyNumber(name);
-    const mesh = readPly(Buffer.from(await (await page.request.get(`${server.address}surface/${number}.ply`)).body()));
-    const [positions, normals] = await page.evaluate((k) => [lithe.positions(k), lithe.normals(k)], number);
-    const wanted = vertexNormals(mesh);
-    let size = 0, farthest = 0, widest = 0;
-    for (let c = 0; c < 3; ++c) {
-      const axis = mesh.vertices.filter((_, k) => k % 3 === c);
-      size = Math.hypot(size, Math.max(...axis) - Math.min(...axis));
-    }
-    for (let v = 0; v < positions.length; v += 3) {
-      farthest = Math.max(farthest, Math.hypot(...[0, 1, 2].map((c) => positions[v + c] - mesh.vertices[v + c])));
-      const cosine = [0, 1, 2].reduce((sum, c) => sum + normals[v + c] * wanted[v + c], 0);
-      widest = Math.max(widest, Math.acos(Math.min(1, cosine)) * 180 / Math.PI);
-    }
-    console.log(`${name}: positions within ${(farthest / size).toExponential(1)} of the size, normals within ${widest.toFixed(3)} degrees`);
-    assert.equal(positions.length, mesh.vertices.length);
-    assert.ok(farthest <= 1e-4 * size, `${name}: ${farthest / size}`);
-    assert.ok(widest <= 2, `${name}: ${widest}`);
+/** Largest distance of the page's positions from those of the server, over the size, and of the normals in degrees. */
+async function distanceFromEngine(of, address, number) {
+  const mesh = readPly(Buffer.from(await (await of.request.get(`${address}surface/${number}.ply`)).body()));
+  const [positions, normals] = await of.evaluate((k) => [lithe.positions(k), lithe.normals(k)], number);
+  assert.equal(positions.length, mesh.vertices.length);
+  const wanted = vertexNormals(mesh);
+  let size = 0, farthest = 0, widest = 0;
+  for (let c = 0; c < 3; ++c) {
+    const axis = mesh.vertices.filter((_, k) => k % 3 === c);
+    size = Math.hypot(size, Math.max(...axis) - Math.min(...axis));
   }
+  for (let v = 0; v < positions.length; v += 3) {
+    farthest = Math.max(farthest, Math.hypot(...[0, 1, 2].map((c) => positions[v + c] - mesh.vertices[v + c])));
+    const cosine = [0, 1, 2].reduce((sum, c) => sum + normals[v + c] * wanted[v + c], 0);
+    widest = Math.max(widest, Math.acos(Math.min(1, cosine)) * 180 / Math.PI);
+  }
+  return { share: farthest / size, degrees: widest };
+}
+
+async function assertAsTheEngine(of, address, name) {
+  const { share, degrees } = await distanceFromEngine(of, address, await bodyNumber(name, of));
+  console.log(`${name}: positions within ${share.toExponential(1)} of the size, normals within ${degrees.toFixed(3)} degrees`);
+  assert.ok(share <= 1e-4, `${name}: ${share}`);
+  assert.ok(degrees <= 2, `${name}: ${degrees}`);
+}
+
+test("positions and normals made in the shaders are those of the engine", async () => {
+  for (const name of ["ring", "stone", "cube"]) await assertAsTheEngine(page, server.address, name);
+});
+
+test("so are those of a skin on deformable bones", async () => {
+  const other = await new Server(writeScene("trout.toml", bonesScene), ["--paused"]).start();
+  const view = await openPage(browser, other.address);
+  assert.equal(await view.evaluate(() => lithe.scene().bodies.find((body) => body.name === "trout").form), "bones");
+  await assertAsTheEngine(view, other.address, "trout");
+  for (let k = 0; k < 20; ++k) await view.click("#step");
+  await until(() => lithe.status().frame === 20 && Math.abs(lithe.time() - 20 / 60) < 1e-9, null, view);
+  await assertAsTheEngine(view, other.address, "trout");
+  await keep("bones", view);
+  await view.selectOption("#color-by", "domain");
+  await view.check("[data-overlay=joints]");
+  await view.waitForTimeout(500);
+  await keep("bones-domain", view);
+  assert.deepEqual(view.faults, []);
+  await view.context().close();
+  await other.stop();
 });
 
 test("plays, pauses, steps, scrubs and goes back to the start, by buttons and keys", async () => {
@@ -85,6 +111,15 @@ test("plays, pauses, steps, scrubs and goes back to the start, by buttons and ke
   await page.locator("#scrub").fill("3");
   await until(() => lithe.status().shown === 3 && Math.abs(lithe.time() - 3 / 60) < 1e-9);
   await page.locator("#view").focus();
+  await page.keyboard.press(".");
+  await until(() => lithe.status().frame === 4 && lithe.status().last === 4); // goes on from what was shown
+  await page.locator("#scrub").fill("1");
+  await until(() => lithe.status().shown === 1);
+  await send("play");
+  await until(() => lithe.status().playing && lithe.status().frame > 1 && lithe.status().frame === lithe.status().shown);
+  await page.locator("#view").focus();
+  await page.keyboard.press("Space");
+  await until(() => !lithe.status().playing);
   await page.keyboard.press("r");
   await until(() => lithe.status().frame === 0);
 });
@@ -170,9 +205,13 @@ test("colours, wireframe, cut and shapes change the picture", async () => {
     assert.notDeepEqual(now, last, what);
     last = now;
   };
-  for (const coloring of ["displacement", "velocity", "strain", "domain", "own"]) {
+  for (const coloring of ["displacement", "velocity", "strain", "domain", "field:stress (von Mises)", "own"]) {
     await page.selectOption("#color-by", coloring);
     await changes(coloring);
+    if (!coloring.startsWith("field:")) continue;
+    await until(() => /[1-9].* Pa$/.test(document.querySelector("#legend i").textContent));
+    await keep("stress");
+    last = await view.screenshot();
   }
   await page.check("#wireframe");
   await changes("wireframe");
@@ -197,11 +236,99 @@ test("sliders change the material, say that it takes preparing, and can be undon
   assert.match(await page.locator("#log").textContent(), /prepares the bodies again/);
   await until(() => lithe.status().undo === 1);
   assert.ok((await status()).frame >= before);
+  await page.locator("#friction").fill("2");
+  await until(() => lithe.status().friction === 2 && document.getElementById("progress").hidden);
+  await send("undo");
+  await until(() => lithe.status().friction === 1 && document.getElementById("progress").hidden);
   await page.locator("#substeps").fill("2");
   await until(() => lithe.status().substeps === 2);
   await page.locator("#view").focus();
   await page.keyboard.press("Control+z");
   await until(() => lithe.status().substeps === 1);
+});
+
+test("gravity changes at once, and can be undone", async () => {
+  const said = (await page.locator("#log").textContent()).length;
+  await page.locator("#gravity").fill("-3");
+  await until(() => Math.abs(lithe.status().gravity[1] - 3) < 1e-9);
+  await send("undo");
+  await until(() => Math.abs(lithe.status().gravity[1] + 9.81) < 1e-9);
+  assert.equal((await page.locator("#log").textContent()).length, said);
+});
+
+test("the error against full space is plotted when it is asked for", async () => {
+  assert.ok(!await page.locator('[data-series="largest"]').isVisible());
+  await reset();
+  await page.check("#compare");
+  await send("play");
+  await until(() => lithe.status().error?.frame > 10);
+  await until(() => Number(document.querySelector('[data-series="largest"]')?.dataset.value) > 0);
+  assert.ok(await page.locator('[data-series="error"]').isVisible());
+  await page.locator("#compare").evaluate((box) => box.scrollIntoView());
+  await keep("compared");
+  await page.uncheck("#compare");
+  await until(() => !lithe.status().compares && lithe.status().error === null);
+  await send("play");
+  await until(() => !lithe.status().playing);
+});
+
+test("every key of the list does what it says", async () => {
+  await reset();
+  await page.locator("#view").focus();
+  const toggles = { w: "#wireframe", x: "#cut" };
+  for (const [key, box] of Object.entries(toggles)) {
+    await page.keyboard.press(key);
+    assert.ok(await page.isChecked(box), key);
+    await page.keyboard.press(key);
+    assert.ok(!await page.isChecked(box), key);
+  }
+  const tools = { 2: "pin", 3: "throw", 4: "look", 1: "grab" };
+  for (const [key, tool] of Object.entries(tools)) {
+    await page.keyboard.press(key);
+    assert.ok(await page.isChecked(`input[name=tool][value=${tool}]`), key);
+  }
+  await page.keyboard.press("c");
+  assert.equal(await page.inputValue("#color-by"), "displacement");
+  await page.selectOption("#color-by", "own");
+  await page.locator("#view").focus();
+  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+  const before = await theme();
+  await page.keyboard.press("l");
+  assert.notEqual(await theme(), before);
+  await page.keyboard.press("l");
+  await page.keyboard.press("h");
+  assert.ok(!await page.locator("#panel").isVisible());
+  await page.keyboard.press("h");
+  assert.ok(await page.locator("#panel").isVisible());
+  const place = () => page.evaluate(() => lithe.onScreen([0.5, 0.5, 0]).join());
+  for (const key of ["ArrowLeft", "ArrowUp", "+", "-"]) {
+    const here = await place();
+    await page.keyboard.press(key);
+    assert.notEqual(await place(), here, key);
+  }
+  await page.keyboard.press("f");
+  const [picture] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("p")]);
+  assert.match(picture.suggestedFilename(), /\.png$/);
+  await page.keyboard.press("?");
+  assert.ok(await page.locator("#help").isVisible());
+  await page.keyboard.press("Escape");
+  assert.ok(!await page.locator("#help").isVisible());
+});
+
+test("picture and panel follow the window, and the panel can be pulled wider", async () => {
+  const width = (id) => page.evaluate((each) => document.getElementById(each).getBoundingClientRect().width, id);
+  const [view, panel] = [await width("view"), await width("panel")];
+  const box = await page.locator("#panel").boundingBox();
+  await page.mouse.move(box.x + 4, box.y + box.height - 4);
+  await page.mouse.down();
+  await page.mouse.move(box.x - 60, box.y + box.height - 4, { steps: 5 });
+  await page.mouse.up();
+  assert.ok(await width("panel") > panel + 30, `${await width("panel")} after ${panel}`);
+  assert.ok(await width("view") < view - 30);
+  await page.setViewportSize({ width: 1100, height: 700 });
+  await page.waitForTimeout(300);
+  assert.equal(await page.evaluate(() => document.getElementById("view").width), Math.round(await width("view")));
+  await page.setViewportSize({ width: 900, height: 600 });
 });
 
 test("pictures, videos and metrics are saved", async () => {
@@ -222,6 +349,10 @@ test("pictures, videos and metrics are saved", async () => {
   assert.equal(readFileSync(video).readUInt32BE(0), 0x1a45dfa3); // EBML, as WebM begins
   await send("save-state");
   await until(() => document.querySelector(".note.warning")?.textContent.includes("lithe simulate"));
+  const [, command] = (await page.locator(".note.warning").last().textContent()).match(/lithe (simulate .*) --frames N/);
+  const from = Number(command.match(/-(\d+)\.checkpoint/)[1]);
+  const told = execFileSync(process.env.LITHE, [...command.split(" "), "--frames", String(from + 3), "--metrics", join(folder, "resumed.json")], { encoding: "utf8" });
+  assert.equal(JSON.parse(readFileSync(join(folder, "resumed.json"), "utf8")).steps.at(-1).frame, from + 3, told);
 });
 
 test("a second page watches, and can take over", async () => {
@@ -238,11 +369,25 @@ test("a second page watches, and can take over", async () => {
 });
 
 test("a broken mesh that is dropped gives the message with file and line", async () => {
-  await page.setInputFiles("#file", { name: "broken.obj", mimeType: "text/plain", buffer: Buffer.from("v 0 0 0\nv 1 0 x\nf 1 2 3\n") });
+  await page.evaluate(() => {
+    const carried = new DataTransfer();
+    carried.items.add(new File(["v 0 0 0\nv 1 0 x\nf 1 2 3\n"], "broken.obj"));
+    for (const type of ["dragover", "drop"]) window.dispatchEvent(new DragEvent(type, { dataTransfer: carried, bubbles: true, cancelable: true }));
+  });
   await until(() => document.querySelector(".note.error")?.textContent.includes("broken.obj:2"));
   const cube = "v -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nv 0 2 0\nf 1 2 3\nf 1 3 4\nf 2 1 5\nf 3 2 5\nf 4 3 5\nf 1 4 5\n";
   await page.setInputFiles("#file", { name: "pyramid.obj", mimeType: "text/plain", buffer: Buffer.from(cube) });
   await until(() => lithe.scene().bodies.some((body) => body.name === "pyramid"));
+});
+
+test("a built-in scene is taken from the list", async () => {
+  await page.selectOption("#scene", "free-flight");
+  await until(() => /fl(y|ies|ight)|spin/i.test(document.title), null);
+  await until(() => lithe.status().frame >= 0 && lithe.frames() > 0);
+  await page.selectOption("#speed", "0.25");
+  await until(() => lithe.status().speed === 0.25);
+  await page.selectOption("#speed", "1");
+  await until(() => lithe.status().speed === 1);
 });
 
 test("fits a phone", async () => {
@@ -262,6 +407,18 @@ test("everything that can be pressed has a name", async () => {
   const nameless = await page.evaluate(() => [...document.querySelectorAll("button, input, select, canvas")].filter((element) =>
     !element.getAttribute("aria-label") && !element.textContent.trim() && !element.closest("label")?.textContent.trim()).map((element) => element.outerHTML));
   assert.deepEqual(nameless, []);
+});
+
+test("comes back when the server does", async () => {
+  const { port } = server;
+  await server.stop();
+  await until(() => document.getElementById("link").textContent === "the server is away" || document.getElementById("link").textContent === "connecting");
+  await server.start(port);
+  await until(() => lithe.scene().bodies.some((body) => body.name === "stone"));
+  const frames = await page.evaluate(() => lithe.frames());
+  await until((n) => lithe.inControl() && lithe.frames() >= n && lithe.status().frame === 0, frames);
+  await send("step");
+  await until(() => lithe.status().frame === 1);
 });
 
 test("the picture of the documentation", { skip: !pictures && "LITHE_PICTURES names no folder" }, async () => {
@@ -285,16 +442,4 @@ test("the picture of the documentation", { skip: !pictures && "LITHE_PICTURES na
   await wide.mouse.up();
   await wide.context().close();
   await other.stop();
-});
-
-test("comes back when the server does", async () => {
-  const { port } = server;
-  await server.stop();
-  await until(() => document.getElementById("link").textContent === "the server is away" || document.getElementById("link").textContent === "connecting");
-  await server.start(port);
-  await until(() => lithe.scene().bodies.some((body) => body.name === "ring"));
-  const frames = await page.evaluate(() => lithe.frames());
-  await until((n) => lithe.inControl() && lithe.frames() >= n && lithe.status().frame === 0, frames);
-  await send("step");
-  await until(() => lithe.status().frame === 1);
 });

@@ -29,6 +29,13 @@ class Usage(unittest.TestCase):
                 self.assertEqual(status, 2, text)
                 self.assertIn(words, text)
 
+    def test_demos_say_where_to_touch_them(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([LITHE, "demo", "incline", "-o", folder, "--frames", "1", "--size", "160x90"],
+                                  capture_output=True, text=True, timeout=280)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, r"lithe view incline --port 8123, and open http://127.0.0.1:8123/")
+
     def serve(self, *arguments):
         """Starts the server on a free port; its address."""
         process = subprocess.Popen([LITHE, "view", "free-flight", "--port", "0", *arguments], stdout=subprocess.PIPE, text=True)

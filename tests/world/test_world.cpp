@@ -192,6 +192,27 @@ TEST(World, KinematicObstaclesFollowTheirPathAndCarryWhatLiesOnThem)
     EXPECT_NEAR(world.body(cube).swept_bounds().min()[1], 0.55, 0.005);
 }
 
+TEST(World, GravityChangesFromOneStepToTheNext)
+{
+    World world;
+    const BodyId id = world.add(make_soft_cube("cube", Vec3(0, 10, 0)));
+    step(world, 10);
+    const Vec3 before = world.body(id).motion({}).velocity;
+    world.set_gravity(Vec3(2.0, 0.0, 0.0));
+    step(world, 10);
+    EXPECT_LT((world.body(id).motion({}).velocity - before - Vec3(20 * h, 0, 0)).norm(), 1e-10);
+    EXPECT_THROW(world.set_gravity(Vec3(0.0, std::nan(""), 0.0)), InputError);
+    EXPECT_EQ(world.gravity(), Vec3(2.0, 0.0, 0.0));
+}
+
+TEST(World, BeginsAtAnyTime)
+{
+    World world({.time = 2.5});
+    step(world, 1);
+    EXPECT_DOUBLE_EQ(world.time(), 2.5 + h);
+    EXPECT_THROW(World({.time = std::nan("")}), InputError);
+}
+
 TEST(World, RefusesBadNumbers)
 {
     World world;

@@ -10,10 +10,10 @@ export class Camera {
         const c = Math.cos(this.tilt);
         return add(this.target, scale([Math.sin(this.turn) * c, Math.sin(this.tilt), Math.cos(this.turn) * c], this.distance));
     }
-    /** Everything of that size in sight. */
-    frame(centre, size) {
+    /** Everything of that size in sight, in a picture of that width over height. */
+    frame(centre, size, aspect) {
         this.target = [...centre];
-        this.distance = 0.5 * size / Math.tan(this.fov / 2);
+        this.distance = 0.5 * size / Math.sin(this.fov / 2) / Math.min(1, aspect);
         this.turn = 0.6;
         this.tilt = 0.32;
     }

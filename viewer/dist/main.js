@@ -5,7 +5,7 @@ import { add, scale } from "./math.js";
 import { Plots, short } from "./plots.js";
 import { PointerControl } from "./pointer.js";
 import { decodeBody, decodeFrame, decodeOverlays, forms, kinds } from "./protocol.js";
-import { colorings, Renderer } from "./renderer.js";
+import { colorings, fieldOf, Renderer } from "./renderer.js";
 import { download, savePicture, VideoRecorder } from "./saving.js";
 const get = (id) => {
     const found = document.getElementById(id);
@@ -14,10 +14,11 @@ const get = (id) => {
     return found;
 };
 const canvas = get("view");
+const aspect = () => canvas.clientWidth / Math.max(canvas.clientHeight, 1);
 const checkbox = (id) => get(id);
 const look = {
     coloring: "own", wireframe: false, shadows: true, ground: true, obstacles: true, light: false, cut: null,
-    hiddenOverlays: new Set(), showOverlays: true, shape: null,
+    hiddenOverlays: new Set(), showOverlays: true, shape: null, past: false,
 };
 const camera = new Camera();
 const plots = new Plots(get("plots"));
@@ -33,6 +34,7 @@ let renderer;
 let connection;
 let pointer;
 let shownFrames = 0;
+let units = {}; // of the fields that bodies offer
 // notes
 function note(level, text) {
     const line = document.createElement("p");
@@ -81,10 +83,11 @@ function receive(message) {
             document.title = `${message.title || "Lithe"} – Lithe`;
             const same = `${message.title} ${message.size} ${message.centre}`;
             if (framed !== same)
-                camera.frame(message.centre, message.size);
+                camera.frame(message.centre, message.size, aspect());
             framed = same;
             pendingFrame = null;
             fillShapes();
+            fillFields(message.fields);
             renderer.colorsChanged(look);
             setCutRange();
             break;
@@ -126,12 +129,16 @@ function receiveBinary(kind, data) {
         renderer.setOverlays(overlays);
         if (fillOverlays(overlays.overlays.map((each) => each.name)))
             wantOverlays();
+        if (fieldOf(look.coloring))
+            showLegend();
         dirty = true;
     }
 }
 function showStatus(now) {
     status = now;
+    look.past = now.shown !== now.frame;
     plots.add(now);
+    showComparison(now);
     const play = get("play");
     play.textContent = now.playing ? "❚❚" : "▶";
     play.setAttribute("aria-label", now.playing ? "Pause" : "Play");
@@ -151,6 +158,12 @@ function showStatus(now) {
     const speed = get("speed");
     if (document.activeElement !== speed)
         speed.value = String(now.speed);
+}
+function showComparison({ compares, error, t }) {
+    checkbox("compare").checked = compares;
+    const behind = error ? t - error.t : 0;
+    get("compare-note").textContent = !compares ? "" : !error ? "begins when hands, pins and balls are gone"
+        : error.trouble || (behind > 0.1 ? `full space is ${behind.toFixed(1)} s behind` : "");
 }
 function setSlider(id, value, text) {
     const slider = checkbox(id);
@@ -174,6 +187,20 @@ function fillShapes() {
     select.disabled = get("mode").disabled = select.options.length === 0;
     look.shape = null;
     checkbox("mode").value = "0";
+}
+/** What bodies can be coloured by beside what every body can. */
+function fillFields(fields) {
+    const select = get("color-by");
+    units = Object.fromEntries(fields.map(({ name, unit }) => [name, unit]));
+    while (select.options.length > colorings.length)
+        select.remove(colorings.length);
+    for (const { name } of fields)
+        select.add(new Option(name, `field:${name}`));
+    const gone = fieldOf(look.coloring) && !(fieldOf(look.coloring) in units);
+    if (gone)
+        setColoring("own");
+    else
+        select.value = look.coloring;
 }
 /** A box for each overlay that has none; true when there were any. */
 function fillOverlays(names) {
@@ -202,7 +229,8 @@ function fillOverlays(names) {
 function wantOverlays() {
     const boxes = [...document.querySelectorAll("[data-overlay]")];
     const some = boxes.length === 0 || boxes.some((box) => box.checked);
-    connection.send("overlays", { on: (look.showOverlays && some) || look.cut !== null || look.coloring === "contact" });
+    const field = fieldOf(look.coloring);
+    connection.send("overlays", { on: (look.showOverlays && some) || look.cut !== null || look.coloring === "contact" || field !== "", field });
 }
 function setCutRange() {
     const slider = checkbox("cut-offset"), axis = Number(get("cut-axis").value);
@@ -223,13 +251,21 @@ function setColoring(coloring) {
     look.coloring = coloring;
     get("color-by").value = coloring;
     renderer.colorsChanged(look);
-    const legend = get("legend"), { top, unit } = renderer.range(coloring);
+    renderer.forgetField();
+    showLegend();
+    wantOverlays();
+    dirty = true;
+}
+function showLegend() {
+    const { coloring } = look, legend = get("legend"), { top, unit } = renderer.range(coloring, units);
     legend.hidden = coloring === "own" || coloring === "domain";
     legend.querySelector("span").textContent = "0";
     legend.querySelector("i").textContent = coloring === "contact" ? "force" : `${short(top)} ${unit}`;
     legend.querySelector("em").textContent = coloring === "displacement" ? "from the shape at rest, in the body's own frame" : "";
-    wantOverlays();
-    dirty = true;
+}
+function nextColoring() {
+    const all = [...colorings, ...Object.keys(units).map((name) => `field:${name}`)];
+    setColoring(all[(all.indexOf(look.coloring) + 1) % all.length]);
 }
 function setTheme(light) {
     look.light = light;
@@ -296,6 +332,7 @@ function connectControls() {
     for (const name of ["wireframe", "shadows", "ground", "obstacles"])
         checkbox(name).onchange = () => { look[name] = checkbox(name).checked; dirty = true; };
     get("color-by").onchange = (event) => setColoring(event.target.value);
+    checkbox("compare").onchange = () => connection.send("compare", { on: checkbox("compare").checked });
     checkbox("cut").onchange = setCut;
     checkbox("cut-offset").oninput = setCut;
     get("cut-axis").onchange = () => { setCutRange(); setCut(); };
@@ -332,6 +369,7 @@ function tool() {
     return document.querySelector("input[name=tool]:checked").value;
 }
 function key(event) {
+    canvas.classList.remove("by-pointer");
     const target = event.target;
     if (target.matches("input:not([type=range]):not([type=checkbox]):not([type=radio]), select, textarea, dialog *"))
         return;
@@ -347,9 +385,9 @@ function key(event) {
         " ": press("play"), ".": press("step"), r: press("reset"), u: press("unpin"), w: press("wireframe"), x: press("cut"), p: press("save-picture"),
         v: press("save-video"), h: press("panel-button"), l: press("theme"), "?": press("help-button"),
         "1": choose("grab"), "2": choose("pin"), "3": choose("throw"), "4": choose("look"),
-        c: () => setColoring(colorings[(colorings.indexOf(look.coloring) + 1) % colorings.length]),
+        c: nextColoring,
         o: () => { look.showOverlays = !look.showOverlays; wantOverlays(); dirty = true; },
-        f: move(() => camera.frame(renderer.centre, renderer.size)),
+        f: move(() => camera.frame(renderer.centre, renderer.size, aspect())),
         "+": move(() => camera.zoom(0.9)), "-": move(() => camera.zoom(1.1)),
         ...(onRange ? {} : {
             ArrowLeft: move(() => camera.orbit(0.1, 0)), ArrowRight: move(() => camera.orbit(-0.1, 0)),

@@ -46,6 +46,7 @@ export class PointerControl {
     }
     #down(event) {
         this.canvas.setPointerCapture(event.pointerId);
+        this.canvas.classList.add("by-pointer"); // who points needs no ring around it
         this.canvas.focus({ preventScroll: true });
         this.#fingers.set(event.pointerId, [event.clientX, event.clientY]);
         if (this.#fingers.size === 2) {

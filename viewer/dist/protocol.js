@@ -4,6 +4,7 @@ export const kinds = { frame: 1, body: 2, overlays: 3 };
 export const forms = { rigid: 0, bones: 1, positions: 2 };
 export const sectionTypes = {
     triangles: "u32", colors: "u8", rest: "f32", vertices: "u32", weights: "f32", basis: "i16", scales: "f32", points: "f32", vectors: "f32",
+    values: "u8",
 };
 export const frameLayout = {
     header: [["kind", "u32"], ["scene", "u32"], ["number", "u32"], ["bodies", "u32"], ["t", "f64"]],
@@ -14,7 +15,7 @@ export const frameLayout = {
 /** Every command and the types of its fields. */
 export const commands = {
     play: {}, pause: {}, step: {}, reset: {}, release: {}, unpin: {}, undo: {}, take_control: {}, save_state: {},
-    speed: { value: "number" }, scrub: { frame: "integer" }, load: { scene: "text" }, overlays: { on: "boolean" },
+    speed: { value: "number" }, scrub: { frame: "integer" }, load: { scene: "text" }, overlays: { on: "boolean", field: "text" }, compare: { on: "boolean" },
     grab: { origin: "point", direction: "point" }, pin: { origin: "point", direction: "point" }, throw: { origin: "point", direction: "point" },
     drag: { target: "point" }, gravity: { value: "point" }, substeps: { value: "integer" },
     stiffness: { value: "number" }, damping: { value: "number" }, friction: { value: "number" },
@@ -98,5 +99,7 @@ export function decodeOverlays(data) {
         vectors: entry.arrows ? take("vectors") : null,
         lengths: entry.lengths,
     }));
-    return { scene, overlays, cut: head.cut ? take("points") : null };
+    const cut = head.cut ? take("points") : null;
+    const fields = head.fields.map((entry) => ({ ...entry, values: take("values") }));
+    return { scene, overlays, cut, fields };
 }

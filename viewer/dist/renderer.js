@@ -5,6 +5,7 @@ import { add, length, lookAt, multiply, normalized, orthographic, scale, sub } f
 import { forms } from "./protocol.js";
 import * as shaders from "./shaders.js";
 export const colorings = ["own", "displacement", "velocity", "strain", "domain", "contact"];
+export const fieldOf = (coloring) => coloring.startsWith("field:") ? coloring.slice(6) : "";
 const shadowSize = 2048;
 const toLight = normalized([0.45, 1.0, 0.35]);
 const overlayTints = [[1, 0.45, 0.3, 1], [0.4, 0.75, 1, 1], [0.55, 0.9, 0.5, 1], [0.95, 0.8, 0.3, 1], [0.85, 0.55, 1, 1]];
@@ -98,6 +99,7 @@ export class Renderer {
     fps = 60;
     #contacts = new Float32Array(4 * 48);
     #contactCount = 0;
+    #fieldTop = 0; // the largest of late
     constructor(canvas) {
         this.canvas = canvas;
         const gl = this.gl = makeContext(canvas);
@@ -146,6 +148,9 @@ export class Renderer {
             this.gl.bindBuffer(this.gl.ARRAY_BUFFER, this.#cutBuffer);
             this.gl.bufferData(this.gl.ARRAY_BUFFER, overlays.cut, this.gl.STREAM_DRAW);
         }
+        const fields = new Map(overlays?.fields.map((field) => [field.body, field]));
+        this.order.forEach((body, k) => body.setField(fields.get(k)?.values ?? null, fields.get(k)?.top ?? 0));
+        this.#fieldTop = Math.max(0.98 * this.#fieldTop, ...[...fields.values()].map((field) => field.top));
         const contacts = overlays?.overlays.filter((each) => each.vectors && !each.lengths) ?? [];
         this.#contactCount = 0;
         for (const { points, vectors } of contacts) {
@@ -165,8 +170,12 @@ export class Renderer {
             gl.bufferData(gl.ARRAY_BUFFER, look.coloring === "domain" && body.domainColors ? body.domainColors : body.ownColors, gl.STATIC_DRAW);
         }
     }
+    /** Another field begins with a scale of its own. */
+    forgetField() { this.#fieldTop = 0; }
     /** What the whole ramp of colours stands for. */
-    range(coloring) {
+    range(coloring, units = {}) {
+        if (fieldOf(coloring))
+            return { top: niceTop(this.#fieldTop), unit: units[fieldOf(coloring)] ?? "" };
         if (coloring === "displacement")
             return { top: 0.15 * this.size, unit: "m" };
         if (coloring === "velocity")
@@ -204,7 +213,7 @@ export class Renderer {
             gl.bindVertexArray(body.triangles);
             gl.drawElements(gl.TRIANGLES, body.model.triangles.length, gl.UNSIGNED_INT, 0);
         }
-        if (this.#cutCount > 0 && look.cut) {
+        if (this.#cuts(look)) {
             this.#setLight(this.#cutProgram.use().matrix("camera", view), light, eye, look);
             gl.bindVertexArray(this.#cutArray);
             gl.drawArrays(gl.TRIANGLES, 0, this.#cutCount);
@@ -217,13 +226,22 @@ export class Renderer {
     #shown(look) {
         return this.order.filter((body) => body.model.backdrop ? look.ground : look.obstacles || !body.model.led);
     }
+    #cuts(look) { return look.cut !== null && this.#cutCount > 0 && !look.past; }
+    /** The number of the colouring in the shader; a body that has no such thing keeps its own colours. */
+    #coloringOf(body, look) {
+        if (fieldOf(look.coloring))
+            return body.fieldTop > 0 && !look.past ? colorings.length : 0;
+        if (look.coloring === "contact" && look.past)
+            return 0;
+        const moves = body.model.form !== forms.rigid || !["displacement", "strain"].includes(look.coloring);
+        return moves ? colorings.findIndex((each) => each === look.coloring) : 0;
+    }
     #setBody(program, body, view, look) {
-        const clipped = look.cut && body.model.form !== forms.rigid && this.#cutCount > 0;
-        const coloring = body.model.form === forms.rigid && ["displacement", "strain"].includes(look.coloring) ? 0 : colorings.indexOf(look.coloring);
+        const clipped = this.#cuts(look) && body.model.form !== forms.rigid;
         program.texture("positions", 0, body.positions).texture("before", 1, body.model.form === forms.rigid ? body.positions : body.before)
             .texture("normalsOf", 2, body.normals).texture("rests", 3, body.rests)
             .matrix("frame", body.frame).matrix("frameBefore", body.frameBefore).matrix("camera", view)
-            .number("spread", body.model.backdrop ? 6 : 1).integer("colorBy", coloring).number("range", this.range(look.coloring).top)
+            .number("spread", body.model.backdrop ? 6 : 1).integer("colorBy", this.#coloringOf(body, look)).number("range", this.range(look.coloring).top).number("fieldTop", body.fieldTop)
             .number("perSecond", body.secondsBetween > 0 ? 1 / body.secondsBetween : 0)
             .integer("cutAxis", clipped ? look.cut.axis : -1).number("cutOffset", look.cut?.offset ?? 0)
             .vector("domain", body.domainColors ? [-1, 0, 0] : body.domain)
@@ -284,9 +302,9 @@ export class Renderer {
         for (const body of this.#shown(look)) {
             if (body.model.backdrop)
                 continue;
-            const clipped = look.cut && body.model.form !== forms.rigid && this.#cutCount > 0;
+            const clipped = this.#cuts(look) && body.model.form !== forms.rigid;
             this.#wireProgram.use().texture("positions", 0, body.positions).matrix("frame", body.frame).matrix("camera", view)
-                .vector("ink", [0.03, 0.04, 0.06, 0.55]).integer("cutAxis", clipped ? look.cut.axis : -1).number("cutOffset", look.cut?.offset ?? 0);
+                .vector("ink", [0.03, 0.04, 0.06, 0.4]).integer("cutAxis", clipped ? look.cut.axis : -1).number("cutOffset", look.cut?.offset ?? 0);
             gl.bindVertexArray(body.edges);
             gl.drawElements(gl.LINES, body.edgeCount, gl.UNSIGNED_INT, 0);
         }
@@ -299,16 +317,13 @@ export class Renderer {
             marks.point(hold.point, [1, 0.5, 0.2, 1]);
             marks.point(hold.target, [1, 0.95, 0.6, 1]);
         }
-        if (look.showOverlays)
-            this.overlays?.overlays.forEach((overlay, number) => {
+        const names = [...new Set(this.overlays?.overlays.map((overlay) => overlay.name))]; // bodies may share one
+        if (look.showOverlays && !look.past)
+            this.overlays?.overlays.forEach((overlay) => {
                 if (look.hiddenOverlays.has(overlay.name))
                     return;
-                const tint = overlayTints[number % overlayTints.length];
-                let largest = 1e-30;
-                const { points, vectors } = overlay;
-                if (vectors && !overlay.lengths)
-                    for (let k = 0; k < vectors.length; k += 3)
-                        largest = Math.max(largest, Math.hypot(vectors[k], vectors[k + 1], vectors[k + 2]));
+                const tint = overlayTints[names.indexOf(overlay.name) % overlayTints.length];
+                const { points, vectors } = overlay, large = vectors && !overlay.lengths ? largeForce(vectors) : 1;
                 for (let k = 0; k < points.length; k += 3) {
                     const at = [points[k], points[k + 1], points[k + 2]];
                     marks.point(at, tint);
@@ -317,15 +332,30 @@ export class Renderer {
                     const way = [vectors[k], vectors[k + 1], vectors[k + 2]];
                     if (overlay.lengths)
                         marks.line(at, add(at, way), tint);
-                    else if (length(way) > 1e-3 * largest)
-                        marks.arrow(at, add(at, scale(way, 0.14 * this.size / largest)), eye, tint);
+                    else if (length(way) > 1e-3 * large)
+                        marks.arrow(at, add(at, scale(way, 0.1 * this.size * Math.min(1 / large, 2.5 / length(way)))), eye, tint);
                 }
             });
         marks.draw(view, width, height);
     }
 }
+/** That nine of ten do not reach: a single blow does not make all others too small to see. */
+function largeForce(vectors) {
+    const sizes = [];
+    for (let k = 0; k < vectors.length; k += 3)
+        sizes.push(Math.hypot(vectors[k], vectors[k + 1], vectors[k + 2]));
+    sizes.sort((a, b) => a - b);
+    return Math.max(1e-30, sizes[Math.floor(0.9 * sizes.length)] ?? 0);
+}
 /** 1, 2 or 5 times a power of ten: about a tenth of the size. */
 function niceCell(size) {
     const power = 10 ** Math.floor(Math.log10(0.1 * size)), share = 0.1 * size / power;
     return power * (share < 2 ? 1 : share < 5 ? 2 : 5);
+}
+/** The next of 1, 2 and 5 times a power of ten. */
+function niceTop(value) {
+    if (!(value > 0))
+        return 1;
+    const power = 10 ** Math.floor(Math.log10(value)), share = value / power;
+    return power * (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10);
 }

@@ -86,8 +86,9 @@ void main() { gl_Position = camera * frame * vec4(texelFetch(positions, place(gl
 export const shadowFragment = `void main() {}`;
 export const drawVertex = bodyVertex + `
 layout(location = 0) in vec4 ownColor; // the last is 1 where the surface has a sharp edge
-uniform int colorBy;          // 0 own, 1 displacement, 2 velocity, 3 strain, 4 domain, 5 contact
-uniform float perSecond, range, spread;
+layout(location = 1) in float fieldShare;
+uniform int colorBy;          // 0 own, 1 displacement, 2 velocity, 3 strain, 4 domain, 5 contact, 6 a field of the body
+uniform float perSecond, range, spread, fieldTop;
 uniform mat4 light;
 out vec3 world, normal, local, color;
 out vec4 inLight;
@@ -105,6 +106,7 @@ void main() {
   if (colorBy == 1) value = length(x - texelFetch(rests, place(gl_VertexID), 0).xyz) / range;
   if (colorBy == 2) value = length(world - (frameBefore * vec4(texelFetch(before, place(gl_VertexID), 0).xyz, 1.0)).xyz) * perSecond / range;
   if (colorBy == 3) value = n.w / range;
+  if (colorBy == 6) value = fieldShare * fieldTop / range;
   inLight = light * X;
   gl_Position = camera * X;
 }
@@ -171,7 +173,7 @@ void main() {
   if (sharp > 0.0 || !(dot(n, n) > 0.5)) n = flatNormal; // next to a sharp edge, or without a normal
   vec3 base = color;
   if (colorBy == 4) base = domain.x >= 0.0 ? domain : color;
-  if (colorBy >= 1 && colorBy <= 3) base = ramp(value);
+  if ((colorBy >= 1 && colorBy <= 3) || colorBy == 6) base = ramp(value);
   if (colorBy == 5) {
     float near = 0.0;
     for (int k = 0; k < contactCount; ++k) near = max(near, contacts[k].w * exp(-pow(distance(world, contacts[k].xyz) / contactRadius, 2.0)));

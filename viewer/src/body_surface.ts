@@ -71,6 +71,8 @@ export class BodySurface {
   readonly edges: WebGLVertexArrayObject;
   readonly edgeCount: number;
   readonly colors: WebGLBuffer;
+  readonly #field: WebGLBuffer;
+  fieldTop = 0; // the value behind the largest share
   readonly ownColors: Uint8Array;
   readonly domainColors: Uint8Array | null;
   frame: Mat4 = poseMatrix([0, 0, 0, 1], [0, 0, 0]);
@@ -98,7 +100,7 @@ export class BodySurface {
     this.ownColors = this.#makeOwnColors();
     this.domainColors = model.bones.length > 1 ? this.#makeDomainColors() : null;
     this.domain = listColor(number);
-    [this.triangles, this.colors] = this.#makeTriangles();
+    [this.triangles, this.colors, this.#field] = this.#makeTriangles();
     [this.edges, this.edgeCount] = this.#makeEdges();
   }
   readonly domain: Vec3;
@@ -129,6 +131,15 @@ export class BodySurface {
         .texture("positions", 2, this.positions).texture("rests", 3, this.rests).integer("count", this.model.vertices));
     }
     this.#findSphere(now);
+  }
+
+  /** Numbers at its vertices to colour it by, as shares of the largest one; null: none. */
+  setField(values: Uint8Array | null, top: number): void {
+    const { gl } = this;
+    this.fieldTop = values ? top : 0;
+    if (!values) return;
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.#field);
+    gl.bufferData(gl.ARRAY_BUFFER, values, gl.STREAM_DRAW);
   }
 
   /** Reads the positions (x y z 1 of each vertex, in the body's frame) back: for tests. */
@@ -309,15 +320,18 @@ export class BodySurface {
     return buffer;
   }
 
-  #makeTriangles(): [WebGLVertexArrayObject, WebGLBuffer] {
+  #makeTriangles(): [WebGLVertexArrayObject, WebGLBuffer, WebGLBuffer] {
     const { gl } = this, array = gl.createVertexArray()!;
     gl.bindVertexArray(array);
     const colors = this.#buffer(gl.ARRAY_BUFFER, this.ownColors);
     gl.enableVertexAttribArray(0);
     gl.vertexAttribPointer(0, 4, gl.UNSIGNED_BYTE, true, 0, 0);
+    const field = this.#buffer(gl.ARRAY_BUFFER, new Uint8Array(this.model.vertices));
+    gl.enableVertexAttribArray(1);
+    gl.vertexAttribPointer(1, 1, gl.UNSIGNED_BYTE, true, 0, 0);
     this.#buffer(gl.ELEMENT_ARRAY_BUFFER, this.model.triangles);
     gl.bindVertexArray(null);
-    return [array, colors];
+    return [array, colors, field];
   }
 
   #makeEdges(): [WebGLVertexArrayObject, number] {

@@ -5,8 +5,8 @@ import { Connection } from "./connection.js";
 import { add, scale, type Vec3 } from "./math.js";
 import { Plots, short } from "./plots.js";
 import { PointerControl, type Tool } from "./pointer.js";
-import { decodeBody, decodeFrame, decodeOverlays, forms, kinds, type Message, type Status } from "./protocol.js";
-import { colorings, Renderer, type Coloring, type Look } from "./renderer.js";
+import { decodeBody, decodeFrame, decodeOverlays, forms, kinds, type FieldLabel, type Message, type Status } from "./protocol.js";
+import { colorings, fieldOf, Renderer, type Coloring, type Look } from "./renderer.js";
 import { download, savePicture, VideoRecorder } from "./saving.js";
 
 const get = <T extends HTMLElement>(id: string): T => {
@@ -15,11 +15,12 @@ const get = <T extends HTMLElement>(id: string): T => {
   return found as T;
 };
 const canvas = get<HTMLCanvasElement>("view");
+const aspect = () => canvas.clientWidth / Math.max(canvas.clientHeight, 1);
 const checkbox = (id: string) => get<HTMLInputElement>(id);
 
 const look: Look = {
   coloring: "own", wireframe: false, shadows: true, ground: true, obstacles: true, light: false, cut: null,
-  hiddenOverlays: new Set(), showOverlays: true, shape: null,
+  hiddenOverlays: new Set(), showOverlays: true, shape: null, past: false,
 };
 const camera = new Camera();
 const plots = new Plots(get("plots"));
@@ -35,6 +36,7 @@ let renderer: Renderer;
 let connection: Connection;
 let pointer: PointerControl;
 let shownFrames = 0;
+let units: Record<string, string> = {}; // of the fields that bodies offer
 
 // notes
 
@@ -84,10 +86,11 @@ function receive(message: Message): void {
       get("title").textContent = message.title || "Lithe";
       document.title = `${message.title || "Lithe"} – Lithe`;
       const same = `${message.title} ${message.size} ${message.centre}`;
-      if (framed !== same) camera.frame(message.centre, message.size);
+      if (framed !== same) camera.frame(message.centre, message.size, aspect());
       framed = same;
       pendingFrame = null;
       fillShapes();
+      fillFields(message.fields);
       renderer.colorsChanged(look);
       setCutRange();
       break;
@@ -117,13 +120,16 @@ function receiveBinary(kind: number, data: ArrayBuffer): void {
     if (overlays.scene !== scene) return;
     renderer.setOverlays(overlays);
     if (fillOverlays(overlays.overlays.map((each) => each.name))) wantOverlays();
+    if (fieldOf(look.coloring)) showLegend();
     dirty = true;
   }
 }
 
 function showStatus(now: Status): void {
   status = now;
+  look.past = now.shown !== now.frame;
   plots.add(now);
+  showComparison(now);
   const play = get<HTMLButtonElement>("play");
   play.textContent = now.playing ? "❚❚" : "▶";
   play.setAttribute("aria-label", now.playing ? "Pause" : "Play");
@@ -141,6 +147,13 @@ function showStatus(now: Status): void {
   setSlider("substeps", now.substeps, String(now.substeps));
   const speed = get<HTMLSelectElement>("speed");
   if (document.activeElement !== speed) speed.value = String(now.speed);
+}
+
+function showComparison({ compares, error, t }: Status): void {
+  checkbox("compare").checked = compares;
+  const behind = error ? t - error.t : 0;
+  get("compare-note").textContent = !compares ? "" : !error ? "begins when hands, pins and balls are gone"
+    : error.trouble || (behind > 0.1 ? `full space is ${behind.toFixed(1)} s behind` : "");
 }
 
 function setSlider(id: string, value: number, text: string): void {
@@ -164,6 +177,16 @@ function fillShapes(): void {
   select.disabled = get<HTMLInputElement>("mode").disabled = select.options.length === 0;
   look.shape = null;
   checkbox("mode").value = "0";
+}
+
+/** What bodies can be coloured by beside what every body can. */
+function fillFields(fields: FieldLabel[]): void {
+  const select = get<HTMLSelectElement>("color-by");
+  units = Object.fromEntries(fields.map(({ name, unit }) => [name, unit]));
+  while (select.options.length > colorings.length) select.remove(colorings.length);
+  for (const { name } of fields) select.add(new Option(name, `field:${name}`));
+  const gone = fieldOf(look.coloring) && !(fieldOf(look.coloring) in units);
+  if (gone) setColoring("own"); else select.value = look.coloring;
 }
 
 /** A box for each overlay that has none; true when there were any. */
@@ -190,7 +213,8 @@ function fillOverlays(names: string[]): boolean {
 function wantOverlays(): void {
   const boxes = [...document.querySelectorAll<HTMLInputElement>("[data-overlay]")];
   const some = boxes.length === 0 || boxes.some((box) => box.checked);
-  connection.send("overlays", { on: (look.showOverlays && some) || look.cut !== null || look.coloring === "contact" });
+  const field = fieldOf(look.coloring);
+  connection.send("overlays", { on: (look.showOverlays && some) || look.cut !== null || look.coloring === "contact" || field !== "", field });
 }
 
 function setCutRange(): void {
@@ -214,13 +238,23 @@ function setColoring(coloring: Coloring): void {
   look.coloring = coloring;
   get<HTMLSelectElement>("color-by").value = coloring;
   renderer.colorsChanged(look);
-  const legend = get("legend"), { top, unit } = renderer.range(coloring);
+  renderer.forgetField();
+  showLegend();
+  wantOverlays();
+  dirty = true;
+}
+
+function showLegend(): void {
+  const { coloring } = look, legend = get("legend"), { top, unit } = renderer.range(coloring, units);
   legend.hidden = coloring === "own" || coloring === "domain";
   legend.querySelector("span")!.textContent = "0";
   legend.querySelector("i")!.textContent = coloring === "contact" ? "force" : `${short(top)} ${unit}`;
   legend.querySelector("em")!.textContent = coloring === "displacement" ? "from the shape at rest, in the body's own frame" : "";
-  wantOverlays();
-  dirty = true;
+}
+
+function nextColoring(): void {
+  const all: Coloring[] = [...colorings, ...Object.keys(units).map((name): Coloring => `field:${name}`)];
+  setColoring(all[(all.indexOf(look.coloring) + 1) % all.length]!);
 }
 
 function setTheme(light: boolean): void {
@@ -293,6 +327,7 @@ function connectControls(): void {
   for (const name of ["wireframe", "shadows", "ground", "obstacles"] as const)
     checkbox(name).onchange = () => { look[name] = checkbox(name).checked; dirty = true; };
   get<HTMLSelectElement>("color-by").onchange = (event) => setColoring((event.target as HTMLSelectElement).value as Coloring);
+  checkbox("compare").onchange = () => connection.send("compare", { on: checkbox("compare").checked });
   checkbox("cut").onchange = setCut;
   checkbox("cut-offset").oninput = setCut;
   get<HTMLSelectElement>("cut-axis").onchange = () => { setCutRange(); setCut(); };
@@ -328,6 +363,7 @@ function tool(): Tool {
 }
 
 function key(event: KeyboardEvent): void {
+  canvas.classList.remove("by-pointer");
   const target = event.target as HTMLElement;
   if (target.matches("input:not([type=range]):not([type=checkbox]):not([type=radio]), select, textarea, dialog *")) return;
   if (event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey)) return connection.send("undo");
@@ -340,9 +376,9 @@ function key(event: KeyboardEvent): void {
     " ": press("play"), ".": press("step"), r: press("reset"), u: press("unpin"), w: press("wireframe"), x: press("cut"), p: press("save-picture"),
     v: press("save-video"), h: press("panel-button"), l: press("theme"), "?": press("help-button"),
     "1": choose("grab"), "2": choose("pin"), "3": choose("throw"), "4": choose("look"),
-    c: () => setColoring(colorings[(colorings.indexOf(look.coloring) + 1) % colorings.length]!),
+    c: nextColoring,
     o: () => { look.showOverlays = !look.showOverlays; wantOverlays(); dirty = true; },
-    f: move(() => camera.frame(renderer.centre, renderer.size)),
+    f: move(() => camera.frame(renderer.centre, renderer.size, aspect())),
     "+": move(() => camera.zoom(0.9)), "-": move(() => camera.zoom(1.1)),
     ...(onRange ? {} : {
       ArrowLeft: move(() => camera.orbit(0.1, 0)), ArrowRight: move(() => camera.orbit(-0.1, 0)),

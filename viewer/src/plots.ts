@@ -3,7 +3,10 @@
 import type { Status } from "./protocol.js";
 
 interface Series { name: string; value(status: Status): number }
-interface PlotSpec { title: string; unit: string; series: Series[] | ((status: Status) => Series[]) }
+interface PlotSpec {
+  title: string; unit: string; series: Series[] | ((status: Status) => Series[]);
+  when?: (status: Status) => boolean; // it is there only then
+}
 
 const specs: PlotSpec[] = [
   { title: "Energy", unit: "J", series: [
@@ -12,6 +15,8 @@ const specs: PlotSpec[] = [
   { title: "Momentum", unit: "", series: [{ name: "|P|", value: (s) => s.momentum.linear }, { name: "|L|", value: (s) => s.momentum.angular }] },
   { title: "Momentum since the start, relative", unit: "", series: [{ name: "of P", value: (s) => s.drift.linear }, { name: "of L", value: (s) => s.drift.angular }] },
   { title: "Time per step", unit: "ms", series: (s) => Object.keys(s.stages).map((name) => ({ name, value: (status) => status.stages[name] ?? 0 })) },
+  { title: "Error against full space", unit: "%", when: (s) => s.compares, series: [
+    { name: "error", value: (s) => s.error ? 100 * s.error.last : NaN }, { name: "largest", value: (s) => s.error ? 100 * s.error.max : NaN }] },
   { title: "Contacts", unit: "", series: [{ name: "contacts", value: (s) => s.contacts }] },
   { title: "Iterations", unit: "", series: [{ name: "Newton", value: (s) => s.iterations }, { name: "impulses", value: (s) => s.sweeps }] },
 ];
@@ -19,6 +24,7 @@ const colors = ["--mark", "--second", "--third", "--soft", "--bad"];
 
 export function short(x: number): string {
   if (x === 0) return "0";
+  if (Number.isNaN(x)) return "–";
   const size = Math.abs(x);
   return size >= 1e5 || size < 1e-3 ? x.toExponential(1) : String(Number(x.toPrecision(3)));
 }
@@ -26,17 +32,18 @@ export function short(x: number): string {
 class Plot {
   readonly #canvas = document.createElement("canvas");
   readonly #caption = document.createElement("figcaption");
+  readonly #figure = document.createElement("figure");
   constructor(readonly spec: PlotSpec, parent: HTMLElement) {
-    const figure = document.createElement("figure");
-    figure.className = "plot";
+    this.#figure.className = "plot";
     this.#canvas.setAttribute("role", "img");
-    figure.append(this.#caption, this.#canvas);
-    parent.append(figure);
+    this.#figure.append(this.#caption, this.#canvas);
+    parent.append(this.#figure);
   }
 
   draw(history: Status[]): void {
     const last = history[history.length - 1];
-    if (!last) return;
+    this.#figure.hidden = !last || !(this.spec.when?.(last) ?? true);
+    if (!last || this.#figure.hidden) return;
     const series = typeof this.spec.series === "function" ? this.spec.series(last) : this.spec.series;
     const style = getComputedStyle(document.documentElement);
     const tints = series.map((_, k) => style.getPropertyValue(colors[k % colors.length]!).trim());
@@ -48,7 +55,7 @@ class Plot {
     const pen = this.#canvas.getContext("2d")!;
     pen.scale(devicePixelRatio, devicePixelRatio);
     const columns = series.map((each) => history.map((status) => each.value(status)));
-    const all = columns.flat();
+    const all = columns.flat().filter(Number.isFinite);
     const low = Math.min(0, ...all), high = Math.max(...all, low + 1e-12);
     const x = (k: number) => 4 + (width - 8) * k / Math.max(history.length - 1, 1), y = (v: number) => 5 + (height - 10) * (high - v) / (high - low);
     pen.strokeStyle = style.getPropertyValue("--edge");
@@ -60,12 +67,15 @@ class Plot {
     columns.forEach((column, k) => {
       pen.strokeStyle = tints[k]!;
       pen.beginPath();
-      column.forEach((value, i) => i === 0 ? pen.moveTo(x(i), y(value)) : pen.lineTo(x(i), y(value)));
+      column.forEach((value, i) => Number.isFinite(column[i - 1]) ? pen.lineTo(x(i), y(value)) : pen.moveTo(x(i), y(value)));
       pen.stroke();
     });
-    pen.fillStyle = style.getPropertyValue("--soft");
+    const top = `${short(high)} ${this.spec.unit}`;
     pen.font = "10px system-ui";
-    pen.fillText(`${short(high)} ${this.spec.unit}`, 5, 12);
+    pen.fillStyle = style.getPropertyValue("--field");
+    pen.fillRect(2, 2, pen.measureText(top).width + 6, 13);
+    pen.fillStyle = style.getPropertyValue("--soft");
+    pen.fillText(top, 5, 12);
   }
 
   #drawCaption(series: Series[], last: Status, tints: string[]): void {

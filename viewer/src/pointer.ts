@@ -53,6 +53,7 @@ export class PointerControl {
 
   #down(event: PointerEvent): void {
     this.canvas.setPointerCapture(event.pointerId);
+    this.canvas.classList.add("by-pointer"); // who points needs no ring around it
     this.canvas.focus({ preventScroll: true });
     this.#fingers.set(event.pointerId, [event.clientX, event.clientY]);
     if (this.#fingers.size === 2) {

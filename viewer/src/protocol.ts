@@ -7,6 +7,7 @@ export const kinds = { frame: 1, body: 2, overlays: 3 } as const;
 export const forms = { rigid: 0, bones: 1, positions: 2 } as const;
 export const sectionTypes = {
   triangles: "u32", colors: "u8", rest: "f32", vertices: "u32", weights: "f32", basis: "i16", scales: "f32", points: "f32", vectors: "f32",
+  values: "u8",
 } as const;
 export const frameLayout = {
   header: [["kind", "u32"], ["scene", "u32"], ["number", "u32"], ["bodies", "u32"], ["t", "f64"]],
@@ -19,7 +20,7 @@ type Point = { point: "point" };
 /** Every command and the types of its fields. */
 export const commands = {
   play: {}, pause: {}, step: {}, reset: {}, release: {}, unpin: {}, undo: {}, take_control: {}, save_state: {},
-  speed: { value: "number" }, scrub: { frame: "integer" }, load: { scene: "text" }, overlays: { on: "boolean" },
+  speed: { value: "number" }, scrub: { frame: "integer" }, load: { scene: "text" }, overlays: { on: "boolean", field: "text" }, compare: { on: "boolean" },
   grab: { origin: "point", direction: "point" }, pin: { origin: "point", direction: "point" }, throw: { origin: "point", direction: "point" },
   drag: { target: "point" }, gravity: { value: "point" }, substeps: { value: "integer" },
   stiffness: { value: "number" }, damping: { value: "number" }, friction: { value: "number" },
@@ -35,10 +36,12 @@ export interface Status {
   energy: { kinetic: number; elastic: number; potential: number };
   momentum: { linear: number; angular: number }; drift: { linear: number; angular: number };
   stages: Record<string, number>; contacts: number; penetration: number; iterations: number; sweeps: number; joint_gap: number; real_time: number;
+  compares: boolean; error: { frame: number; t: number; last: number; max: number; trouble: string } | null;
 }
+export interface FieldLabel { name: string; unit: string }
 export type Message =
   | { type: "hello"; version: number; you: number; scenes: { name: string; title: string }[] }
-  | { type: "scene"; scene: number; title: string; bodies: number[]; fps: number; size: number; centre: Vec3 }
+  | { type: "scene"; scene: number; title: string; bodies: number[]; fields: FieldLabel[]; fps: number; size: number; centre: Vec3 }
   | Status
   | { type: "control"; you: boolean; watchers: number }
   | { type: "progress"; what: string; stage: string; fraction: number }
@@ -66,7 +69,9 @@ export interface BodyFrame {
 export interface Hold { point: Vec3; target: Vec3; force: number }
 export interface Frame { scene: number; number: number; t: number; bodies: BodyFrame[]; holds: Hold[] }
 export interface Overlay { name: string; points: Float32Array; vectors: Float32Array | null; lengths: boolean }
-export interface Overlays { scene: number; overlays: Overlay[]; cut: Float32Array | null }
+/** Numbers at the vertices of a body, as shares (of 255) of the largest one. */
+export interface Field { body: number; name: string; top: number; values: Uint8Array }
+export interface Overlays { scene: number; overlays: Overlay[]; cut: Float32Array | null; fields: Field[] }
 
 export function kindOf(data: ArrayBuffer): number {
   return data.byteLength >= 4 ? new DataView(data).getUint32(0, true) : 0;
@@ -147,5 +152,7 @@ export function decodeOverlays(data: ArrayBuffer): Overlays {
     vectors: entry.arrows ? take("vectors") as Float32Array : null,
     lengths: entry.lengths,
   }));
-  return { scene, overlays, cut: head.cut ? take("points") as Float32Array : null };
+  const cut = head.cut ? take("points") as Float32Array : null;
+  const fields = (head.fields as Omit<Field, "values">[]).map((entry): Field => ({ ...entry, values: take("values") as Uint8Array }));
+  return { scene, overlays, cut, fields };
 }

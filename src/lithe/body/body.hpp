@@ -170,9 +170,15 @@ public:
     // what the world keeps and shows
     virtual void save(StateWriter& out) const = 0;
     virtual void restore(StateReader& in) = 0;
+    /// Whether it is a part of the world's saved states: not so what people hold bodies by.
+    virtual bool is_saved() const { return true; }
     virtual const Shown& shown() const = 0;
     virtual void publish(Published& out) const = 0;
     virtual std::vector<Overlay> overlays() const = 0;
+    /// What its surface can be coloured by: numbers at its vertices.
+    virtual std::span<const FieldLabel> fields() const { return {}; }
+    /// The values of fields()[number], one per vertex of the surface.
+    virtual VecX field(std::size_t number) const;
     virtual Mechanics mechanics(const Vec3& gravity) = 0;
 };
 

@@ -95,4 +95,10 @@ struct Overlay {
     Points vectors = {};
 };
 
+/// What a number at each vertex of a surface is called, for those who colour by it.
+struct FieldLabel {
+    std::string name;
+    std::string unit;
+};
+
 } // namespace lithe

@@ -8,6 +8,7 @@
 
 #include "lithe/core/error.hpp"
 #include "lithe/dynamics/framed_parts.hpp"
+#include "lithe/fem/stress.hpp"
 
 namespace lithe {
 namespace {
@@ -347,6 +348,24 @@ void FramedBody::publish(Published& out) const
 {
     out.frame = model_pose(motion_.state().frame);
     out.weights = motion_.state().q;
+}
+
+std::vector<Overlay> FramedBody::overlays() const
+{
+    const FramedState& now = motion_.state();
+    return model_->tets ? cubature_overlays(*model_->tets, now.q, model_pose(now.frame))
+                        : std::vector<Overlay>();
+}
+
+std::span<const FieldLabel> FramedBody::fields() const
+{
+    return model_->tets ? stress_labels() : std::span<const FieldLabel>();
+}
+
+VecX FramedBody::field(std::size_t) const
+{
+    LITHE_ASSERT(model_->tets);
+    return surface_stress(*model_->tets, motion_.state().q);
 }
 
 Mechanics FramedBody::mechanics(const Vec3& gravity)

@@ -4,6 +4,7 @@
 #include "lithe/body/body.hpp"
 #include "lithe/contact/collision_surface.hpp"
 #include "lithe/dynamics/body_parts.hpp"
+#include "lithe/dynamics/body_tets.hpp"
 #include "lithe/dynamics/framed_motion.hpp"
 
 namespace lithe {
@@ -23,9 +24,10 @@ struct FramedBodyModel {
 
     std::shared_ptr<const PreparedModel> prepared;
     FramedModel motion;
-    CollisionSurface collision;   ///< about the centre of mass
-    SurfaceBasis collision_basis; ///< of its vertices
-    DeformationSpheres spheres;   ///< few, over the vertices of prepared->shown
+    CollisionSurface collision;                ///< about the centre of mass
+    SurfaceBasis collision_basis;              ///< of its vertices
+    DeformationSpheres spheres;                ///< few, over the vertices of prepared->shown
+    std::shared_ptr<const BodyTets> tets = {}; ///< where they are there to look at
 };
 
 /// What is a body's own.
@@ -81,7 +83,10 @@ public:
     const Shown& shown() const override { return shown_; }
     /// The frame and q: nothing of the size of the surface.
     void publish(Published& out) const override;
-    std::vector<Overlay> overlays() const override { return {}; }
+    std::vector<Overlay> overlays() const override;
+    /// Von Mises stress, where the tets are there.
+    std::span<const FieldLabel> fields() const override;
+    VecX field(std::size_t number) const override;
     /// The scales are bounds, as those of ReducedBody.
     Mechanics mechanics(const Vec3& gravity) override;
 

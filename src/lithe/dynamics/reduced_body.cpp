@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lithe/core/error.hpp"
+#include "lithe/fem/stress.hpp"
 
 namespace lithe {
 namespace {
@@ -319,12 +320,26 @@ void ReducedBody::publish(Published& out) const
 
 std::vector<Overlay> ReducedBody::overlays() const
 {
+    std::vector<Overlay> out;
+    if (model_->tets) out = cubature_overlays(*model_->tets, state_.q, options_.placement);
     Overlay contacts{.name = "contacts", .points = {}};
     contact_forces(work_.contact, contacts.points, contacts.vectors);
-    if (contacts.points.cols() == 0) return {};
+    if (contacts.points.cols() == 0) return out;
     contacts.points = in_world(options_.placement, contacts.points);
     contacts.vectors = options_.placement.rotation.toRotationMatrix() * contacts.vectors;
-    return {std::move(contacts)};
+    out.push_back(std::move(contacts));
+    return out;
+}
+
+std::span<const FieldLabel> ReducedBody::fields() const
+{
+    return model_->tets ? stress_labels() : std::span<const FieldLabel>();
+}
+
+VecX ReducedBody::field(std::size_t) const
+{
+    LITHE_ASSERT(model_->tets);
+    return surface_stress(*model_->tets, state_.q);
 }
 
 Mechanics ReducedBody::mechanics(const Vec3& gravity)

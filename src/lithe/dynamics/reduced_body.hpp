@@ -4,6 +4,7 @@
 #include "lithe/body/body.hpp"
 #include "lithe/contact/collision_surface.hpp"
 #include "lithe/dynamics/body_parts.hpp"
+#include "lithe/dynamics/body_tets.hpp"
 #include "lithe/reduce/reduced_solve.hpp"
 
 namespace lithe {
@@ -13,8 +14,9 @@ struct ReducedBodyModel {
     explicit ReducedBodyModel(std::shared_ptr<const PreparedModel> model);
 
     std::shared_ptr<const PreparedModel> prepared;
-    ReducedContactSurface contact; ///< prepared->touching()
-    DeformationSpheres shown;      ///< few, over the vertices of prepared->shown
+    ReducedContactSurface contact;             ///< prepared->touching()
+    DeformationSpheres shown;                  ///< few, over the vertices of prepared->shown
+    std::shared_ptr<const BodyTets> tets = {}; ///< where they are there to look at
 };
 
 /// What is a body's own.
@@ -69,6 +71,9 @@ public:
     /// The frame and q: nothing of the size of the surface.
     void publish(Published& out) const override;
     std::vector<Overlay> overlays() const override;
+    /// Von Mises stress, where the tets are there.
+    std::span<const FieldLabel> fields() const override;
+    VecX field(std::size_t number) const override;
     /// The scales are bounds: sum m |v| <= sqrt(mass 2 T), and that times the farthest point from the origin.
     Mechanics mechanics(const Vec3& gravity) override;
 

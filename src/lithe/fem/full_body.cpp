@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lithe/core/error.hpp"
+#include "lithe/fem/stress.hpp"
 
 namespace lithe {
 namespace {
@@ -381,6 +382,19 @@ void FullBody::set_velocity(const Vec3& velocity, const Vec3& angular_velocity)
     begin_anew();
 }
 
+void FullBody::set_state(const Points& x, const Points& v, double t)
+{
+    const Index n = model_.fem.vertex_count();
+    if (x.cols() != n || v.cols() != n)
+        throw InputError("body '" + model_.shown.name + "' has " + std::to_string(n) +
+                         " nodes, but is given places of " + std::to_string(x.cols()) +
+                         " and velocities of " + std::to_string(v.cols()));
+    state_.x = x;
+    state_.v = v;
+    state_.t = t;
+    begin_anew();
+}
+
 void FullBody::save(StateWriter& out) const
 {
     out.write(state_.x);
@@ -428,6 +442,16 @@ std::vector<Overlay> FullBody::overlays() const
     contact_forces(model_.contact, state_.x, work_.contact, contacts.points, contacts.vectors);
     if (contacts.points.cols() > 0) out.push_back(std::move(contacts));
     return out;
+}
+
+std::span<const FieldLabel> FullBody::fields() const
+{
+    return stress_labels();
+}
+
+VecX FullBody::field(std::size_t) const
+{
+    return surface_stress(model_.fem.elements, state_.x, model_.embedding);
 }
 
 Mechanics FullBody::mechanics(const Vec3& gravity)

@@ -79,10 +79,15 @@ public:
     const Shown& shown() const override { return model_.shown; }
     void publish(Published& out) const override;
     std::vector<Overlay> overlays() const override;
+    /// Von Mises stress.
+    std::span<const FieldLabel> fields() const override;
+    VecX field(std::size_t number) const override;
     Mechanics mechanics(const Vec3& gravity) override;
 
     const FullBodyModel& model() const { return model_; }
     const FemState& state() const { return state_; }
+    /// Puts its nodes anywhere, in any motion, at time t; not during a step. Throws InputError for another number of nodes.
+    void set_state(const Points& x, const Points& v, double t);
 
 private:
     void set_pins(double t);

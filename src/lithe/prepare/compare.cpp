@@ -27,12 +27,25 @@ double predict_seconds(const World& world)
 }
 
 /// X + U q, in the world.
-void set_nodes(const Body& body, const PreparedVolume& volume, Points& x)
+void set_nodes(const Published& now, const PreparedVolume& volume, Points& x)
+{
+    reconstruct(volume.mesh.vertices, volume.U, now.weights, x);
+    x = in_world(now.frame, x);
+}
+
+Published published(const Body& body)
 {
     Published now;
     body.publish(now);
-    reconstruct(volume.mesh.vertices, volume.U, now.weights, x);
-    x = in_world(now.frame, x);
+    return now;
+}
+
+/// U dq/dt, turned into the world.
+Points deforming_velocities(const PreparedVolume& volume, const VecX& qdot, const Quat& rotation)
+{
+    Points v;
+    reconstruct(Points::Zero(3, volume.mesh.vertex_count()), volume.U, qdot, v);
+    return rotation.toRotationMatrix() * v;
 }
 
 void require_fits(const PreparedModel& model, const PreparedVolume& volume, const std::string& name)
@@ -78,6 +91,11 @@ void ErrorMeter::add_frame(std::span<const Points> full, std::span<const Points>
     errors_.push_back(error);
 }
 
+double ErrorMeter::last_error() const
+{
+    return largest_ > 0.0 ? errors_.back() / largest_ : 0.0;
+}
+
 double ErrorMeter::max_error() const
 {
     return largest_ > 0.0 ? std::ranges::max(errors_) / largest_ : 0.0;
@@ -121,10 +139,8 @@ std::unique_ptr<FullBody> full_twin(const ReducedBody& body, const BodyVolume& f
     model.integrator = options.integrator;
     model.newmark.beta = options.newmark.beta;
     model.newmark.gamma = options.newmark.gamma;
-    Points velocities;
-    reconstruct(Points::Zero(3, volume.mesh.vertex_count()), volume.U, body.state().v, velocities);
-    velocities = options.placement.rotation.toRotationMatrix() * velocities;
-    return std::make_unique<FullBody>(std::move(model), velocities);
+    return std::make_unique<FullBody>(
+        std::move(model), deforming_velocities(volume, body.state().v, options.placement.rotation));
 }
 
 std::unique_ptr<FullBody> full_twin(const FramedBody& body, const BodyVolume& full)
@@ -144,8 +160,39 @@ std::unique_ptr<FullBody> full_twin(const FramedBody& body, const BodyVolume& fu
     return std::make_unique<FullBody>(std::move(model), velocities);
 }
 
+namespace {
+
+/// Of the nodes at x, in the world. [m/s]
+Points node_velocities(const ReducedBody& body, const PreparedVolume& volume, const Points&)
+{
+    return deforming_velocities(volume, body.state().v, body.options().placement.rotation);
+}
+
+Points node_velocities(const FramedBody& body, const PreparedVolume& volume, const Points& x)
+{
+    const FramedState& state = body.motion().state();
+    return rigid_velocities(x, state.frame.translation, state.v,
+                            state.frame.rotation * body.motion().Omega()) +
+           deforming_velocities(volume, state.qdot, state.frame.rotation);
+}
+
+/// In full space, as the reduced body is now.
+template <class Reduced>
+std::unique_ptr<FullBody> twin_of(const Reduced& body, const BodyVolume& full, double t)
+{
+    std::unique_ptr<FullBody> twin = full_twin(body, full);
+    if (t == 0.0) return twin;
+    Points x;
+    set_nodes(published(body), *full.volume, x);
+    twin->set_state(x, node_velocities(body, *full.volume, x), t);
+    return twin;
+}
+
+} // namespace
+
 FullRun::FullRun(const World& reduced, std::span<const BodyVolume> volumes, const RunOptions& options)
-    : world_({.gravity = reduced.gravity()}), options_(options), frame_(options.first_frame)
+    : world_({.gravity = reduced.gravity(), .time = reduced.time()}), options_(options),
+      frame_(options.first_frame)
 {
     std::vector<ErrorMeter::Body> measured;
     for (const BodyId id : reduced.bodies()) {
@@ -158,7 +205,8 @@ FullRun::FullRun(const World& reduced, std::span<const BodyVolume> volumes, cons
         const auto found = std::ranges::find(volumes, body.shown().name, &BodyVolume::body);
         if (found == volumes.end())
             throw InputError("body '" + body.shown().name + "': its tets are not there to compare with");
-        std::unique_ptr<FullBody> twin = held ? full_twin(*held, *found) : full_twin(*free, *found);
+        std::unique_ptr<FullBody> twin =
+            held ? twin_of(*held, *found, reduced.time()) : twin_of(*free, *found, reduced.time());
         measured.push_back({twin->model().fem.rest, twin->model().fem.vertex_mass});
         pairs_.push_back({world_.add(std::move(twin)), id, found->volume});
     }
@@ -167,10 +215,17 @@ FullRun::FullRun(const World& reduced, std::span<const BodyVolume> volumes, cons
     meter_.emplace(std::move(measured));
     full_.resize(pairs_.size());
     reduced_.resize(pairs_.size());
-    measure(reduced);
+    measure(compared(reduced));
 }
 
-void FullRun::follow(int frame, const World& reduced)
+std::vector<Published> FullRun::compared(const World& reduced) const
+{
+    std::vector<Published> out;
+    for (const Pair& pair : pairs_) out.push_back(published(reduced.body(pair.reduced)));
+    return out;
+}
+
+void FullRun::follow(int frame, std::span<const Published> reduced)
 {
     const Stopwatch watch;
     RunOptions options = options_;
@@ -187,11 +242,11 @@ void FullRun::follow(int frame, const World& reduced)
     seconds_ += watch.seconds();
 }
 
-void FullRun::measure(const World& reduced)
+void FullRun::measure(std::span<const Published> reduced)
 {
     for (std::size_t p = 0; p < pairs_.size(); ++p) {
         full_[p] = dynamic_cast<const FullBody&>(world_.body(pairs_[p].full)).state().x;
-        set_nodes(reduced.body(pairs_[p].reduced), *pairs_[p].volume, reduced_[p]);
+        set_nodes(reduced[p], *pairs_[p].volume, reduced_[p]);
     }
     meter_->add_frame(full_, reduced_);
 }

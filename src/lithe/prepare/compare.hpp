@@ -29,7 +29,8 @@ public:
     /// One frame: the nodes of each body, in the order of the bodies. [m]
     void add_frame(std::span<const Points> full, std::span<const Points> reduced);
 
-    double max_error() const;  ///< of any frame, relative; 0 where nothing deforms
+    double last_error() const; ///< of the last frame, relative; 0 where nothing deforms
+    double max_error() const;  ///< of any frame, relative
     double mean_error() const; ///< of all frames, relative
 
 private:
@@ -60,20 +61,27 @@ std::unique_ptr<FullBody> full_twin(const ReducedBody& body, const BodyVolume& f
 std::unique_ptr<FullBody> full_twin(const FramedBody& body, const BodyVolume& full);
 
 /// The same scene in full space, beside a run in reduced coordinates: its reduced bodies as full ones, its obstacles; other
-/// bodies are left out, since bodies do not feel each other.
+/// bodies are left out.
 class FullRun {
 public:
-    /// `reduced` at the start of its run. Throws InputError when no body of it is reduced, or one has no volume.
+    /// Begins where `reduced` is, with its velocities. Throws InputError when no body of it is reduced, or one has no volume.
     FullRun(const World& reduced, std::span<const BodyVolume> volumes, const RunOptions& options);
 
-    /// Goes to the frame that `reduced` is at, and measures. Throws std::runtime_error when a step cannot be solved.
-    void follow(int frame, const World& reduced);
+    /// What a measurement needs of the reduced bodies: a few numbers, which can wait for a run that is slower.
+    std::vector<Published> compared(const World& reduced) const;
+    /// Goes to a frame, and measures how far the bodies were from there. Throws std::runtime_error when a step cannot be
+    /// solved.
+    void follow(int frame, std::span<const Published> reduced);
+    void follow(int frame, const World& reduced) { follow(frame, compared(reduced)); }
+
+    double time() const { return world_.time(); } ///< [s]
+    const ErrorMeter& errors() const { return *meter_; }
 
     RunComparison result(const World& reduced) const;
     double seconds() const { return seconds_; } ///< that all of this took
 
 private:
-    void measure(const World& reduced);
+    void measure(std::span<const Published> reduced);
 
     struct Pair {
         BodyId full, reduced;

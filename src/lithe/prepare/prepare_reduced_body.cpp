@@ -15,10 +15,10 @@ struct Loaded : LoadedModel {
     RigidPose placement; ///< of the model in the world
 };
 
-std::shared_ptr<const FramedBodyModel> framed_model(const std::shared_ptr<const PreparedModel>& model)
+std::shared_ptr<FramedBodyModel> framed_model(const std::shared_ptr<const PreparedModel>& model)
 {
     CollisionProxy proxy = make_collision_proxy(model->touching().rest);
-    return std::make_shared<const FramedBodyModel>(
+    return std::make_shared<FramedBodyModel>(
         model, CollisionPart{std::move(proxy.origin), std::move(proxy.surface.triangles)});
 }
 
@@ -27,10 +27,17 @@ LoadedModel shared(ModelFile content, const RigidPose& base, bool moves_freely)
     LoadedModel out{.prepared = std::make_shared<const PreparedModel>(std::move(content.model)),
                     .volume = std::make_shared<const PreparedVolume>(std::move(content.volume)),
                     .base = base};
-    if (moves_freely && !out.prepared->pinned)
-        out.framed = framed_model(out.prepared);
-    else
-        out.held = std::make_shared<const ReducedBodyModel>(out.prepared);
+    std::shared_ptr<const BodyTets> tets;
+    if (out.prepared->rank() > 0) tets = std::make_shared<const BodyTets>(*out.prepared, out.volume);
+    if (moves_freely && !out.prepared->pinned) {
+        const std::shared_ptr<FramedBodyModel> framed = framed_model(out.prepared);
+        framed->tets = tets;
+        out.framed = framed;
+    } else {
+        const auto held = std::make_shared<ReducedBodyModel>(out.prepared);
+        held->tets = tets;
+        out.held = held;
+    }
     return out;
 }
 

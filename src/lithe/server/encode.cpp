@@ -223,11 +223,29 @@ void FrameEncoder::add_holds(std::span<const Hold> holds)
     }
 }
 
-std::string encode_overlays(std::span<const DrawnOverlay> overlays, const Points& cut, std::uint32_t scene)
+namespace {
+
+void add_field(const DrawnField& field, Packed& out)
+{
+    const double top = field.values.size() > 0 ? field.values.maxCoeff() : 0.0;
+    out.head["fields"].push_back({{"body", field.body}, {"name", field.name}, {"top", top}});
+    std::vector<std::uint8_t> steps;
+    for (const double value : field.values)
+        steps.push_back(static_cast<std::uint8_t>(top > 0.0 ? std::lround(255.0 * value / top) : 0));
+    out.add("values", steps);
+}
+
+} // namespace
+
+std::string encode_overlays(const OverlayMessage& message, std::uint32_t scene)
 {
     Packed out;
-    out.head = {{"overlays", Json::array()}, {"cut", cut.cols() > 0}, {"sections", Json::array()}};
-    for (const DrawnOverlay& overlay : overlays) {
+    const Points& cut = message.cut;
+    out.head = {{"overlays", Json::array()},
+                {"cut", cut.cols() > 0},
+                {"fields", Json::array()},
+                {"sections", Json::array()}};
+    for (const DrawnOverlay& overlay : message.overlays) {
         const bool arrows = overlay.vectors.cols() > 0;
         out.head["overlays"].push_back(
             {{"name", overlay.name}, {"arrows", arrows}, {"lengths", overlay.arrows == Arrows::Lengths}});
@@ -235,6 +253,7 @@ std::string encode_overlays(std::span<const DrawnOverlay> overlays, const Points
         if (arrows) out.add("vectors", floats(overlay.vectors));
     }
     if (cut.cols() > 0) out.add("points", floats(cut));
+    for (const DrawnField& field : message.fields) add_field(field, out);
     return out.bytes(BinaryKind::Overlays, scene);
 }
 

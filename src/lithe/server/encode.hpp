@@ -55,7 +55,20 @@ struct DrawnOverlay : Overlay {
     Arrows arrows = Arrows::Forces;
 };
 
-/// Named points and arrows of one moment, and the triangles (three points each) that a cut through the tets lays open.
-std::string encode_overlays(std::span<const DrawnOverlay> overlays, const Points& cut, std::uint32_t scene);
+/// Numbers at the vertices of one body, to colour it by.
+struct DrawnField {
+    std::uint32_t body = 0; ///< its place among those of the frames
+    std::string name;       ///< FieldLabel::name
+    VecX values;            ///< >= 0
+};
+
+/// Beside the frames: named points and arrows of one moment, the triangles (three points each) that a cut through the tets lays
+/// open, and fields, in 256 steps from zero to the largest value of the body.
+struct OverlayMessage {
+    std::vector<DrawnOverlay> overlays = {};
+    Points cut = Points(3, 0);
+    std::vector<DrawnField> fields = {};
+};
+std::string encode_overlays(const OverlayMessage& message, std::uint32_t scene);
 
 } // namespace lithe

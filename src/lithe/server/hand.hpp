@@ -18,6 +18,7 @@ public:
     Box3 swept_bounds() const override;
     ContactLaw law() const override { return {}; }
     std::optional<Obstacle> obstacle(double, double) override { return {}; }
+    bool is_saved() const override { return false; }
     const Shown& shown() const override { return shown_; }
     void publish(Published& out) const override;
 

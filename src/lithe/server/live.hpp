@@ -3,8 +3,10 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <thread>
 
+#include "lithe/server/comparison.hpp"
 #include "lithe/server/live_scene.hpp"
 #include "lithe/server/recording.hpp"
 #include "lithe/server/scene_origin.hpp"
@@ -12,9 +14,16 @@
 namespace lithe {
 
 struct LiveOptions {
-    std::filesystem::path output = "out/view"; ///< the only folder that is written to
-    bool paused = false;                       ///< at the start
-    std::size_t recording_bytes = std::size_t{256} << 20;
+    std::filesystem::path output = "out/view";            ///< the only folder that is written to
+    bool paused = false;                                  ///< at the start
+    std::size_t recording_bytes = std::size_t{256} << 20; ///< of frames, and as many of states
+};
+
+/// Who looks, and at what beside the bodies.
+struct Audience {
+    int clients = 0;
+    bool wants_overlays = false;
+    std::set<std::string> fields = {}; ///< to colour by
 };
 
 /// What clients are to be shown now. Numbers grow with every new one; the bytes are shared and never change.
@@ -52,7 +61,7 @@ public:
     /// Calls `job` between two steps, in the thread of the simulation; with null when there is no scene.
     void ask(std::function<void(LiveScene*)> job);
     /// Somebody looks, or nobody does: the scene waits for the first one, and overlays are made only when they are wanted.
-    void set_audience(int clients, int want_overlays);
+    void set_audience(Audience audience);
 
     LiveView view() const;
     const LiveOptions& options() const { return options_; }
@@ -71,7 +80,9 @@ private:
     void start(SceneOrigin origin, std::unique_ptr<LiveScene> scene);
     void change(const SceneEdits& edits);
     void apply(const SceneEdits& edits);
+    void go_on();
     void reset();
+    void compare();
     void hold(const Command& command);
     void save_state();
     void announce_scene();
@@ -79,6 +90,7 @@ private:
     void publish_frame();
     void publish_overlays();
     void publish_status();
+    nlohmann::json error_json() const;
     void show(Bytes frame);
     void note(const char* level, const std::string& text);
     void tell(const nlohmann::json& message);
@@ -94,7 +106,6 @@ private:
     std::condition_variable_any wake_;
     std::vector<Job> jobs_;
     LiveView view_;
-    int clients_ = 0, want_overlays_ = 0;
 
     // only the thread of the simulation touches these
     std::optional<SceneOrigin> origin_;
@@ -108,7 +119,10 @@ private:
     Recording recording_;
     FrameEncoder encoder_;
     bool playing_ = true;
+    Audience audience_;
     bool audience_came_ = false;
+    bool compares_ = false;
+    std::optional<Comparison> comparison_; ///< while somebody wants it and the scene is as it came
     double speed_ = 1.0;
     std::optional<std::uint32_t> scrubbed_; ///< the recorded frame that is shown instead of now
     Clock::time_point due_ = {}, status_due_ = {}, overlays_due_ = {}, rate_since_ = {};

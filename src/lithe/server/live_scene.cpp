@@ -46,9 +46,7 @@ Scene make_ball_scene(double size)
 LiveScene::LiveScene(Scene scene, PreparedScene prepared)
     : scene_(std::move(scene)), prepared_(std::move(prepared))
 {
-    StateWriter state;
-    world().save(state);
-    start_ = state.bytes();
+    start_ = state();
     Box3 box;
     for (const BodyId id : world().bodies())
         if (const Body& body = world().body(id);
@@ -118,13 +116,34 @@ bool LiveScene::reset()
     return true;
 }
 
+std::string LiveScene::state() const
+{
+    StateWriter out;
+    prepared_.world.save(out);
+    return out.bytes();
+}
+
+bool LiveScene::go_back(int frame, const std::string& state)
+{
+    release();
+    unpin();
+    try {
+        StateReader in(state);
+        world().restore(in);
+    } catch (const InputError&) {
+        return false;
+    }
+    frame_ = frame;
+    std::erase_if(steps_, [&](const StepMetrics& step) { return step.frame > frame; });
+    return true;
+}
+
 bool LiveScene::continue_from(LiveScene& other)
 {
     other.remove_extras();
-    StateWriter state;
-    other.world().save(state);
+    const std::string state = other.state();
     try {
-        StateReader in(state.bytes());
+        StateReader in(state);
         world().restore(in);
     } catch (const InputError&) {
         return false;
@@ -319,6 +338,31 @@ std::vector<DrawnOverlay> LiveScene::overlays()
     for (std::size_t k = 0; k < joints.size(); ++k)
         joint_overlay.points.col(static_cast<Index>(k)) = joints[k];
     if (!joints.empty()) out.push_back(std::move(joint_overlay));
+    return out;
+}
+
+std::vector<FieldLabel> LiveScene::field_labels() const
+{
+    std::vector<FieldLabel> out;
+    for (const BodyId id : seen())
+        for (const FieldLabel& label : prepared_.world.body(id).fields())
+            if (std::ranges::find(out, label.name, &FieldLabel::name) == out.end()) out.push_back(label);
+    return out;
+}
+
+std::vector<DrawnField> LiveScene::fields(std::string_view name) const
+{
+    std::vector<DrawnField> out;
+    std::uint32_t number = 0;
+    for (const BodyId id : seen()) {
+        const Body& body = prepared_.world.body(id);
+        const auto labels = body.fields();
+        const auto found = std::ranges::find(labels, name, &FieldLabel::name);
+        if (found != labels.end())
+            out.push_back(
+                {number, found->name, body.field(static_cast<std::size_t>(found - labels.begin()))});
+        ++number;
+    }
     return out;
 }
 

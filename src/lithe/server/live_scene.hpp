@@ -28,10 +28,16 @@ public:
     [[nodiscard]] bool reset();
     /// Takes over the state of the same bodies prepared otherwise; false when they do not fit.
     [[nodiscard]] bool continue_from(LiveScene& other);
+    /// All that moves, but for hands and pins.
+    std::string state() const;
+    /// Back to a state of this scene with the balls of now; hands and pins let go. False when it does not fit (a joint has broken
+    /// since).
+    [[nodiscard]] bool go_back(int frame, const std::string& state);
     int frame() const { return frame_; }
     double time() const { return prepared_.world.time(); }
     const RunOptions& run() const { return prepared_.run; }
     void set_substeps(int substeps) { prepared_.run.substeps = substeps; }
+    void set_gravity(const Vec3& gravity) { world().set_gravity(gravity); }
 
     // hands
     /// Takes hold where the ray first meets a body that can move; nothing where there is none.
@@ -45,6 +51,8 @@ public:
     /// A rigid ball flies along the ray. At most 20 are there; the oldest goes.
     void throw_ball(const Ray& ray);
     std::size_t ball_count() const { return balls_.size(); }
+    /// Whether there is anything that the scene itself has not: hands, pins, balls.
+    bool has_extras() const { return hand_ || !pins_.empty() || !balls_.empty(); }
     /// Hands let go and balls gone: what the scene itself has.
     void remove_extras();
 
@@ -52,6 +60,9 @@ public:
     std::vector<BodyId> seen() const; ///< all bodies but hands, in the order of frames
     void encode_frame(std::uint32_t scene, FrameEncoder& out);
     std::vector<DrawnOverlay> overlays();
+    std::vector<FieldLabel> field_labels() const; ///< that any body has, each once
+    /// Of all bodies that have one of that name.
+    std::vector<DrawnField> fields(std::string_view name) const;
     /// The triangles that the cut lays open, three points each.
     Points cut(const LiveCut& plane) const;
     std::vector<Hold> held() const;

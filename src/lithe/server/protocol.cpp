@@ -50,6 +50,11 @@ Json vector_json(const Vec3& v)
     return {v[0], v[1], v[2]};
 }
 
+std::string json_text(const Json& message)
+{
+    return message.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 Vec3 Command::point(const char* field) const
 {
     const Json& x = fields.at(field);

@@ -33,7 +33,8 @@ struct Command {
     Vec3 point(const char* field) const;
 };
 
-nlohmann::json vector_json(const Vec3& v); ///< three numbers
+nlohmann::json vector_json(const Vec3& v);            ///< three numbers
+std::string json_text(const nlohmann::json& message); ///< with what is no UTF-8 replaced
 
 /// Reads `{"do": NAME, ...}`. Throws InputError for everything else, whatever the bytes.
 Command parse_command(std::string_view text);

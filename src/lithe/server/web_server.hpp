@@ -36,7 +36,7 @@ public:
     /// Serves until it is asked to stop.
     void run(const std::stop_token& stop);
 
-    struct State; ///< its sessions know it; see web_server.cpp
+    struct State; ///< its sessions know it; see web_state.hpp
 
 private:
     std::unique_ptr<State> state_;

@@ -20,6 +20,10 @@ public:
 
     std::span<const BodyId> ids() const { return ids_; }
     BodyId id(int number) const { return ids_[static_cast<std::size_t>(number)]; }
+    bool contains(BodyId id) const
+    {
+        return id.index < numbers_.size() && !ids_.empty() && this->id(number(id)) == id;
+    }
     int number(BodyId id) const { return numbers_[id.index]; } ///< of a body that is here
     std::span<const int> numbers() const { return numbers_; }  ///< by slot
 

@@ -142,37 +142,42 @@ void JointStage::remove_body(BodyId id)
     for (const JointId joint : gone) remove(joint);
 }
 
-void JointStage::save(StateWriter& out) const
+std::vector<JointId> JointStage::between(const BodyOrder& order) const
 {
+    std::vector<JointId> out;
+    joints_.for_each([&](JointId id, const Joint& joint) {
+        if (order.contains(joint.a) && order.contains(joint.b)) out.push_back(id);
+    });
+    return out;
+}
+
+void JointStage::save(const BodyOrder& order, StateWriter& out) const
+{
+    const std::vector<JointId> ids = between(order);
     std::vector<int> numbers;
-    joints_.for_each([&](JointId id, const Joint&) { numbers.push_back(static_cast<int>(id.index)); });
+    for (const JointId id : ids) numbers.push_back(static_cast<int>(id.index));
     out.write(numbers);
-    joints_.for_each([&](JointId, const Joint& joint) {
-        const JointMotor& motor = joint.options.motor;
+    for (const JointId id : ids) {
+        const JointMotor& motor = joints_[id].options.motor;
         out.write(static_cast<std::int64_t>(motor.goal));
         for (const double value : {motor.target, motor.stiffness, motor.damping, motor.torque})
             out.write(value);
-        for (const double value : joint.force) out.write(value);
-    });
+        for (const double value : joints_[id].force) out.write(value);
+    }
 }
 
-void JointStage::restore(StateReader& in)
+void JointStage::restore(const BodyOrder& order, StateReader& in)
 {
     std::vector<int> numbers;
     in.read(numbers);
-    std::vector<JointId> broken;
-    std::size_t found = 0;
-    joints_.for_each([&](JointId id, const Joint&) {
-        if (std::ranges::find(numbers, static_cast<int>(id.index)) == numbers.end())
-            broken.push_back(id);
-        else
-            ++found;
-    });
-    if (found != numbers.size())
+    std::vector<JointId> broken, left;
+    for (const JointId id : between(order)) {
+        const bool holds = std::ranges::find(numbers, static_cast<int>(id.index)) != numbers.end();
+        (holds ? left : broken).push_back(id);
+    }
+    if (left.size() != numbers.size())
         throw InputError("the saved state has joints that the world has not, or that have broken since");
     for (const JointId id : broken) remove(id);
-    std::vector<JointId> left;
-    joints_.for_each([&](JointId id, const Joint&) { left.push_back(id); });
     for (const JointId id : left) {
         JointMotor motor{.goal = static_cast<MotorGoal>(in.read_integer())};
         for (double* value : {&motor.target, &motor.stiffness, &motor.damping, &motor.torque})

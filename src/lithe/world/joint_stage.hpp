@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "lithe/body/joint.hpp"
+#include "lithe/world/body_order.hpp"
 #include "lithe/world/joint_angle.hpp"
 #include "lithe/world/joint_group.hpp"
 
@@ -46,9 +47,10 @@ public:
     const Joint& operator[](JointId id) const { return joints_[id]; }
     /// Those of a body that goes.
     void remove_body(BodyId id);
-    /// Which of them still hold, and their motors. `restore` removes those that did not; throws InputError for one that is not here.
-    void save(StateWriter& out) const;
-    void restore(StateReader& in);
+    /// Which of those between these bodies still hold, and their motors. `restore` removes those that did not; throws InputError
+    /// for one that is not here.
+    void save(const BodyOrder& order, StateWriter& out) const;
+    void restore(const BodyOrder& order, StateReader& in);
 
     /// The step at hand: body `id` is bodies[number_of[id.index]].
     /// Bodies bring their inner joints.
@@ -78,6 +80,7 @@ private:
         std::size_t touch_a = 0, touch_b = 0;
     };
     Body& body(int number) const { return *bodies_[static_cast<std::size_t>(number)]; }
+    std::vector<JointId> between(const BodyOrder& order) const;
     bool has_the_same(std::span<Body* const> bodies) const;
     bool is_as_before(std::span<Body* const> bodies);
     void measure(std::span<Body* const> bodies);

@@ -10,9 +10,11 @@
 namespace lithe {
 
 World::World(const WorldOptions& options)
-    : options_(options), contact_(options.contact), sleep_(options.sleep), joints_(options.joints)
+    : options_(options), t_(options.time), contact_(options.contact), sleep_(options.sleep),
+      joints_(options.joints)
 {
     if (!options.gravity.allFinite()) throw InputError("gravity is not finite");
+    if (!std::isfinite(options.time)) throw InputError("the time at the start is not finite");
 }
 
 BodyId World::add(std::unique_ptr<Body> body)
@@ -159,6 +161,13 @@ BodyOrder World::body_order() const
     BodyOrder order;
     bodies_.for_each([&](BodyId id, const auto&) { order.add(id); });
     return order;
+}
+
+void World::set_gravity(const Vec3& gravity)
+{
+    if (!gravity.allFinite()) throw InputError("gravity is not finite");
+    options_.gravity = gravity;
+    bodies_.for_each([&](BodyId id, const auto&) { wake(id); });
 }
 
 void World::wake(BodyId id)
@@ -435,19 +444,29 @@ Mechanics World::mechanics()
     return sum;
 }
 
+/// Bodies that are not saved touch nothing, and rest with nobody.
+BodyOrder World::saved_order() const
+{
+    BodyOrder order;
+    bodies_.for_each([&](BodyId id, const auto& body) {
+        if (body->is_saved()) order.add(id);
+    });
+    return order;
+}
+
 void World::save(StateWriter& out) const
 {
+    const BodyOrder order = saved_order();
     out.write(t_);
-    out.write(static_cast<std::int64_t>(bodies_.size()));
-    bodies_.for_each([&](BodyId, const auto& body) {
-        out.write(body->shown().name);
-        body->save(out);
-    });
-    const BodyOrder order = body_order();
+    out.write(static_cast<std::int64_t>(order.ids().size()));
+    for (const BodyId id : order.ids()) {
+        out.write(bodies_[id]->shown().name);
+        bodies_[id]->save(out);
+    }
     contact_.save(order, out);
-    joints_.save(out);
+    joints_.save(order, out);
     sleep_.save(order, out);
-    bodies_.for_each([&](BodyId, const auto& body) { out.write(std::int64_t{body->asleep()}); });
+    for (const BodyId id : order.ids()) out.write(std::int64_t{bodies_[id]->asleep()});
     out.write(static_cast<std::int64_t>(events_.touching().size()));
     for (const ContactEvents::Pair& pair : events_.touching()) {
         order.write(pair.a, out);
@@ -467,23 +486,24 @@ void World::read_touching(const BodyOrder& order, StateReader& in)
 
 void World::read_state(StateReader& in)
 {
+    const BodyOrder order = saved_order();
     const double t = in.read_number();
     const std::int64_t count = in.read_integer();
-    if (count != static_cast<std::int64_t>(bodies_.size()))
+    if (count != std::ssize(order.ids()))
         throw InputError("the saved state has " + std::to_string(count) + " bodies, but the world has " +
-                         std::to_string(bodies_.size()));
-    bodies_.for_each([&](BodyId, const auto& body) {
+                         std::to_string(order.ids().size()));
+    for (const BodyId id : order.ids()) {
+        Body& body = *bodies_[id];
         const std::string name = in.read_text();
-        if (name != body->shown().name)
+        if (name != body.shown().name)
             throw InputError("the saved state has a body '" + name + "' where the world has '" +
-                             body->shown().name + "'");
-        body->restore(in);
-    });
-    const BodyOrder order = body_order();
+                             body.shown().name + "'");
+        body.restore(in);
+    }
     contact_.restore(order, in);
-    joints_.restore(in);
+    joints_.restore(order, in);
     sleep_.restore(order, in);
-    bodies_.for_each([&](BodyId, const auto& body) { body->set_asleep(in.read_integer() != 0); });
+    for (const BodyId id : order.ids()) bodies_[id]->set_asleep(in.read_integer() != 0);
     read_touching(order, in);
     t_ = t;
 }

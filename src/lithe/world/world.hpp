@@ -15,6 +15,7 @@ namespace lithe {
 
 struct WorldOptions {
     Vec3 gravity = {0.0, -9.81, 0.0}; ///< [m/s^2]
+    double time = 0.0;                ///< at the start [s]
     ContactStageOptions contact = {};
     JointStageOptions joints = {};
     SleepOptions sleep = {};
@@ -85,6 +86,8 @@ public:
     void set_velocity(BodyId id, const Vec3& velocity, const Vec3& angular_velocity = Vec3::Zero());
     /// And all that sleep with it.
     void wake(BodyId id);
+    /// From the next step on, and wakes all bodies. [m/s^2] Throws InputError for one that is not finite.
+    void set_gravity(const Vec3& gravity);
 
     /// Advances by h [s]; throws InputError unless it is above zero.
     StepReport step(double h);
@@ -116,8 +119,8 @@ public:
     const StageTimes& stage_times() const { return times_; } ///< since the world was made
     Mechanics mechanics();                                   ///< of all bodies together
 
-    /// Everything that moves. `restore` needs the same bodies, by name and kind, in the same order; when it throws
-    /// (InputError), the world is as it was.
+    /// Everything that moves, but for bodies that are not saved and their joints, which `restore` leaves as they are. It
+    /// needs the same bodies, by name and kind, in the same order; when it throws (InputError), the world is as it was.
     void save(StateWriter& out) const;
     void restore(StateReader& in);
     std::uint64_t state_hash() const;
@@ -142,6 +145,7 @@ private:
     };
     Solid solid_of(Body& body);
     BodyOrder body_order() const;
+    BodyOrder saved_order() const;
     Body& require(BodyId id, std::string_view what);
     void read_touching(const BodyOrder& order, StateReader& in);
     void read_state(StateReader& in);
@@ -166,7 +170,7 @@ private:
     WorldOptions options_;
     IdMap<BodyTag, std::unique_ptr<Body>> bodies_;
     std::map<std::string, BodyId, std::less<>> names_;
-    double t_ = 0.0;
+    double t_; ///< [s]
     std::vector<Push> pushes_;
     std::vector<Held> held_; ///< by joints, some of which may have broken
 

@@ -1,0 +1,47 @@
+#include "lithe/dynamics/body_tets.hpp"
+
+#include "lithe/core/error.hpp"
+#include "lithe/fem/stress.hpp"
+
+namespace lithe {
+namespace {
+
+Elements elements_of(const PreparedModel& model, const PreparedVolume& volume)
+{
+    if (volume.U.rows() != 3 * volume.mesh.vertex_count() || volume.U.cols() != model.rank() ||
+        volume.embedding.point_count() != model.shown.rest.vertex_count())
+        throw InputError("model '" + model.name + "': the tets are those of another model");
+    return make_elements(volume.mesh, region_materials(model.materials));
+}
+
+} // namespace
+
+BodyTets::BodyTets(const PreparedModel& model, std::shared_ptr<const PreparedVolume> tets)
+    : volume(std::move(tets)), elements(elements_of(model, *volume))
+{
+}
+
+VecX surface_stress(const BodyTets& tets, const VecX& q)
+{
+    Points x;
+    reconstruct(tets.volume->mesh.vertices, tets.volume->U, q, x);
+    return surface_stress(tets.elements, x, tets.volume->embedding);
+}
+
+std::vector<Overlay> cubature_overlays(const BodyTets& tets, const VecX& q, const RigidPose& frame)
+{
+    const PreparedVolume& volume = *tets.volume;
+    const Index count = volume.cubature.size();
+    if (count == 0 || count == volume.mesh.tet_count()) return {};
+    Overlay out{.name = "cubature points", .points = Points::Zero(3, count)};
+    for (Index c = 0; c < count; ++c)
+        for (Index a = 0; a < 4; ++a) {
+            const Index node = volume.mesh.tets(a, volume.cubature.tets[static_cast<std::size_t>(c)]);
+            out.points.col(c) +=
+                0.25 * (volume.mesh.vertices.col(node) + volume.U.middleRows<3>(3 * node) * q);
+        }
+    out.points = in_world(frame, out.points);
+    return {std::move(out)};
+}
+
+} // namespace lithe
