@@ -165,8 +165,8 @@ std::optional<CollisionSurface> Shaped::operator()(const CylinderShape& cylinder
     return make_collision_surface(mesh);
 }
 
-/// A line through p along an axis. Where it goes through an edge or a corner it meets one of the triangles around it: on which
-/// side of an edge p is does not depend on the triangle that asks.
+/// A line through p along an axis. Where it goes through edges or corners it is moved aside by next to nothing, the same for all
+/// triangles: so it meets one of those around it.
 class AxisLine {
 public:
     AxisLine(const Points& x, const Vec3& p, int axis)
@@ -186,12 +186,14 @@ public:
     }
 
 private:
-    /// Seen along the axis.
+    /// Seen along the axis. On the edge: of p + (e, e^2), e tiny.
     bool is_left(int i, int j) const
     {
         if (i > j) return !is_left(j, i);
         const auto a = x_.col(i), b = x_.col(j);
-        return (b[u_] - a[u_]) * (p_[v_] - a[v_]) >= (b[v_] - a[v_]) * (p_[u_] - a[u_]);
+        const double up = (b[u_] - a[u_]) * (p_[v_] - a[v_]), down = (b[v_] - a[v_]) * (p_[u_] - a[u_]);
+        if (up != down) return up > down;
+        return a[v_] != b[v_] ? a[v_] > b[v_] : b[u_] > a[u_];
     }
 
     const Points& x_;
