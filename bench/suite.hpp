@@ -52,6 +52,7 @@ SuiteReport bench_geometry(Progress& progress);
 SuiteReport bench_rig(Progress& progress);
 SuiteReport bench_fem(Progress& progress);
 SuiteReport bench_reduce(Progress& progress);
+SuiteReport bench_lattice(Progress& progress);
 SuiteReport bench_momentum(Progress& progress);
 SuiteReport bench_meshing(Progress& progress);
 SuiteReport bench_render(Progress& progress);

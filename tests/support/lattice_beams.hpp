@@ -3,6 +3,8 @@
 
 #include "lithe/dynamics/lattice_system.hpp"
 #include "lithe/geometry/lattice_levels.hpp"
+#include "lithe/geometry/shapes.hpp"
+#include "lithe/reduce/make_lattice_model.hpp"
 
 namespace lithe::test {
 
@@ -107,6 +109,44 @@ inline std::vector<RigidPose> bent(const LatticeBeam& beam, double angle, const 
     const Vec3 joint(0.0, 0.0, beam.joint_height());
     const Quat turn(Eigen::AngleAxisd(angle, Vec3::UnitX()));
     return {motion, {motion.rotation * turn, motion.apply(joint - turn * joint)}};
+}
+
+/// A box of flesh inside the beam, with a skin that follows two bones.
+inline LatticeDescription flesh_in(const LatticeBeam& beam, double skin_cell)
+{
+    const double length = beam.along * beam.cell;
+    const Vec3 size(0.8 * beam.width(), 0.8 * beam.width(), length - 0.4 * beam.cell);
+    LatticeDescription d;
+    d.name = "flesh";
+    d.lattice = lattice_of(beam);
+    d.bone_joints = {0, 1};
+    d.skeleton = skeleton_of(beam);
+    d.shown = make_box(size, skin_cell);
+    d.shown.vertices.colwise() += Vec3(0.0, 0.0, 0.5 * length);
+    d.closed = d.collision = make_box(size, 0.5 * beam.width());
+    d.closed.vertices.colwise() += Vec3(0.0, 0.0, 0.5 * length);
+    d.collision.vertices = d.closed.vertices;
+    d.bones = {{0, Affine3::Identity()}, {1, Affine3::Identity()}};
+    MatX dense(2, d.shown.vertex_count());
+    for (Index v = 0; v < dense.cols(); ++v) {
+        const double z = (d.shown.vertices(2, v) - beam.joint_height()) / beam.width();
+        dense(1, v) = std::clamp(z + 0.5, 0.0, 1.0);
+        dense(0, v) = 1.0 - dense(1, v);
+    }
+    d.weights = sparse_weights(dense);
+    d.materials = {{.label = 0,
+                    .material = {.kind = MaterialKind::Corotational, .elastic = {beam.young, beam.poisson}},
+                    .density = beam.density}};
+    d.levels = beam.levels;
+    d.integration_levels = beam.integration_levels;
+    return d;
+}
+
+inline std::shared_ptr<const LatticeSystem> system_of(const LatticeDescription& description)
+{
+    Progress progress;
+    return std::make_shared<const LatticeSystem>(
+        make_lattice_system(std::make_shared<const LatticeModel>(make_lattice_model(description, progress))));
 }
 
 } // namespace lithe::test

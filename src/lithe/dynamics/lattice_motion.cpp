@@ -10,6 +10,8 @@ namespace {
 
 /// Singular values of constraints below this share of the largest are contradictions, and dropped.
 constexpr double dependent = 1e-8;
+/// Of the coefficient of a function that leaves, per step.
+constexpr double decay = 0.5;
 
 bool is_coarse(const LatticeSystem& system, int function)
 {
@@ -33,14 +35,67 @@ void move_loose(const LatticeSystem& system, const std::vector<RigidPose>& joint
 
 } // namespace
 
+void follow(const SparseRows& map, const Points& coefficients, Points& x)
+{
+    x.resize(3, map.rows());
+    parallel_for(map.rows(), 2048, [&](Index row) {
+        Vec3 sum = Vec3::Zero();
+        for (SparseRows::InnerIterator it(map, row); it; ++it) sum += it.value() * coefficients.col(it.col());
+        x.col(row) = sum;
+    });
+}
+
+SparseRows active_columns(const SparseRows& map, const std::vector<char>& active)
+{
+    SparseRows kept = map;
+    kept.prune(
+        [&](Index, Index column, double) { return active[static_cast<std::size_t>(column)] != Inactive; });
+    return kept;
+}
+
+double elastic_energy(const LatticeSystem& system, const std::vector<RigidPose>& joints, const Points& x)
+{
+    // Of each cell, the weights of its regions at its functions of level 0.
+    std::vector<double> sums(system.cells.size(), 0.0);
+    std::vector<double> energies(system.cells.size(), 0.0);
+    Points d(3, system.count());
+    VecX W(system.count());
+    for (const RegionSpace& region : system.regions) {
+        const RigidPose& joint = joints[static_cast<std::size_t>(region.joint)];
+        const Mat3 R_T = joint.rotation.conjugate().toRotationMatrix();
+        for (std::size_t k = 0; k < region.functions.size(); ++k) {
+            const int f = region.functions[k];
+            d.col(f) = is_coarse(system, f) ? Vec3(R_T * (x.col(f) - joint.translation) - system.rest.col(f))
+                                            : Vec3(R_T * x.col(f));
+            W[f] = region.weights[k];
+        }
+        for (const int c : region.cells) {
+            const LatticeCellIntegrals& cell = system.cells[static_cast<std::size_t>(c)];
+            double energy = 0.0, weight = 0.0;
+            for (const int f : cell.functions)
+                if (is_coarse(system, f)) weight += W[f];
+            for (const LatticePair& pair : cell.pairs)
+                energy += (pair.a == pair.b ? 0.5 : 1.0) * d.col(pair.a).dot(pair.K * d.col(pair.b));
+            sums[static_cast<std::size_t>(c)] += weight;
+            energies[static_cast<std::size_t>(c)] += weight * energy;
+        }
+    }
+    double total = 0.0;
+    for (std::size_t c = 0; c < sums.size(); ++c)
+        if (sums[c] > 0.0) total += energies[c] / sums[c];
+    return total;
+}
+
 LatticeState rest_state(const LatticeSystem& system, const std::vector<RigidPose>& joints)
 {
     LatticeState state{.x = Points::Zero(3, system.count()),
                        .v = Points::Zero(3, system.count()),
-                       .active = std::vector<char>(system.functions.size(), 0)};
+                       .active = std::vector<char>(system.functions.size(), Inactive),
+                       .calm = std::vector<int>(system.functions.size(), 0),
+                       .since = std::vector<int>(system.functions.size(), least_stay)};
     for (int f = 0; f < static_cast<int>(system.coarse_count()); ++f)
-        state.active[static_cast<std::size_t>(f)] =
-            system.in_body(f) || system.held[static_cast<std::size_t>(f)];
+        if (system.in_body(f) || system.held[static_cast<std::size_t>(f)])
+            state.active[static_cast<std::size_t>(f)] = Active;
     for (const RegionSpace& region : system.regions)
         for (std::size_t k = 0; k < region.functions.size(); ++k)
             if (const int f = region.functions[k]; is_coarse(system, f))
@@ -115,8 +170,11 @@ void LatticeMotion::solve_region(std::size_t i, const LatticeState& now, const L
     }
     for (Index k = region.system.unknown_count(); k < n; ++k) {
         const int f = nodes[static_cast<std::size_t>(k)];
-        const Vec3& place = hold_targets_[static_cast<std::size_t>(hold_of_[static_cast<std::size_t>(f)])];
-        work.d_new.col(k) = R_T * (place - T1.translation) - system_->rest.col(f);
+        if (const int hold = hold_of_[static_cast<std::size_t>(f)]; hold >= 0)
+            work.d_new.col(k) =
+                R_T * (hold_targets_[static_cast<std::size_t>(hold)] - T1.translation) - system_->rest.col(f);
+        else
+            work.d_new.col(k) = decay * work.d.col(k);
     }
     if (loading.force.cols() > 0)
         for (Index k = 0; k < region.system.unknown_count(); ++k)
@@ -160,6 +218,9 @@ void LatticeMotion::step(const LatticeState& now, const LatticePose& pose, const
     parallel_for(static_cast<Index>(regions_.size()), 1,
                  [&](Index i) { solve_region(static_cast<std::size_t>(i), now, pose, loading); });
     next.active = now.active;
+    next.steps = now.steps;
+    next.calm = now.calm;
+    next.since = now.since;
     blend(pose, next);
     if (!system_->held_points.empty()) hold_points(pose, next.x);
     if (!loading.targets.empty()) meet_targets(loading.targets, next.x);

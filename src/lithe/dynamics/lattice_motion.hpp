@@ -5,12 +5,20 @@
 
 namespace lithe {
 
+/// Steps for which a function must not have been needed before it leaves, and for which it stays as it is after a change.
+constexpr int least_stay = 10;
+
 /// All that must be saved to go on.
 struct LatticeState {
     Points
         x; ///< coefficients: places of the vertices of level 0, displacements of details; 3 x functions [m]
-    Points v;                 ///< their rates [m/s]
-    std::vector<char> active; ///< of each function; x and v of the others are zero, or follow the bones
+    Points v; ///< their rates [m/s]
+    /// Activity of each function; x and v of inactive ones are zero, or follow the bones.
+    std::vector<char> active;
+    // of adaptation (lattice_adapt.hpp)
+    int steps = 0;          ///< since the strain was last looked at
+    std::vector<int> calm;  ///< steps for which a function has not been needed
+    std::vector<int> since; ///< steps since a function came or began to go
 };
 
 /// Where the joints are at the two ends of a step, from rest; by joint of the skeleton.
@@ -31,6 +39,14 @@ struct LatticeLoading {
     Points force = {}; ///< on the functions beside gravity [N]; none when empty
     std::span<const LatticeTarget> targets = {};
 };
+
+/// Sums over functions at the vertices of a surface: x becomes 3 x rows. On all threads.
+void follow(const SparseRows& map, const Points& coefficients, Points& x);
+/// Only the columns of functions that are not inactive: the same sums with fewer terms.
+SparseRows active_columns(const SparseRows& map, const std::vector<char>& active);
+
+/// Elastic energy as the regions see it, where they overlap by their weights. [J]
+double elastic_energy(const LatticeSystem& system, const std::vector<RigidPose>& joints, const Points& x);
 
 /// At rest on the bones: what is rigid in each region, blended.
 LatticeState rest_state(const LatticeSystem& system, const std::vector<RigidPose>& joints);

@@ -7,30 +7,55 @@
 namespace lithe {
 namespace {
 
-/// Sums of blocks and masses by place, on their way to compressed rows.
+/// Blocks and masses by place, summed up; the larger place is the row.
 struct PlacedPair {
     int row, column;
     double mass;
     Mat3 A;
 };
 
-void sort_and_merge(std::vector<PlacedPair>& pairs)
-{
-    std::sort(pairs.begin(), pairs.end(), [](const PlacedPair& p, const PlacedPair& q) {
-        return std::array{p.column, p.row} < std::array{q.column, q.row};
-    });
-    std::size_t kept = 0;
-    for (std::size_t k = 1; k < pairs.size(); ++k) {
-        PlacedPair& last = pairs[kept];
-        if (last.row == pairs[k].row && last.column == pairs[k].column) {
-            last.mass += pairs[k].mass;
-            last.A += pairs[k].A;
-        } else {
-            pairs[++kept] = pairs[k];
+class PairSums {
+public:
+    explicit PairSums(std::size_t nodes) : nodes_(nodes), slot_(nodes * nodes, -1) {}
+
+    void add(int a, int b, double mass, const Mat3& A)
+    {
+        const int row = std::max(a, b), column = std::min(a, b);
+        int& slot = slot_[static_cast<std::size_t>(column) * nodes_ + static_cast<std::size_t>(row)];
+        if (slot < 0) {
+            slot = static_cast<int>(pairs_.size());
+            pairs_.push_back({row, column, 0.0, Mat3::Zero()});
         }
+        PlacedPair& pair = pairs_[static_cast<std::size_t>(slot)];
+        pair.mass += mass;
+        if (a >= b)
+            pair.A += A;
+        else
+            pair.A += A.transpose();
     }
-    pairs.resize(pairs.empty() ? 0 : kept + 1);
-}
+
+    /// By rising column, then row.
+    std::vector<PlacedPair> sorted() const
+    {
+        std::vector<PlacedPair> out;
+        out.reserve(pairs_.size());
+        for (const int slot : slot_)
+            if (slot >= 0) out.push_back(pairs_[static_cast<std::size_t>(slot)]);
+        return out;
+    }
+
+    double largest() const
+    {
+        double largest = 0.0;
+        for (const PlacedPair& pair : pairs_) largest = std::max(largest, pair.A.cwiseAbs().maxCoeff());
+        return largest;
+    }
+
+private:
+    std::size_t nodes_;
+    std::vector<int> slot_; ///< of each pair of places in pairs_, or -1
+    std::vector<PlacedPair> pairs_;
+};
 
 } // namespace
 
@@ -43,9 +68,9 @@ void LatticeRegionSystem::choose_nodes(const LatticeSystem& system, const Region
     for (const bool known : {false, true}) {
         for (std::size_t k = 0; k < space.functions.size(); ++k) {
             const int f = space.functions[k];
-            if (!active[static_cast<std::size_t>(f)] ||
-                (system.held[static_cast<std::size_t>(f)] != 0) != known)
-                continue;
+            const char activity = active[static_cast<std::size_t>(f)];
+            const bool led = system.held[static_cast<std::size_t>(f)] || activity == Leaving;
+            if (activity == Inactive || led != known) continue;
             place_[static_cast<std::size_t>(f)] = static_cast<int>(nodes_.size());
             nodes_.push_back(f);
             weights_.push_back(space.weights[k]);
@@ -66,7 +91,7 @@ void LatticeRegionSystem::find_held_points(const LatticeSystem& system)
             const int at = place(point.functions[k]);
             const bool coarse = system.functions[static_cast<std::size_t>(point.functions[k])].level == 0;
             whole = whole && (at >= 0 || !coarse);
-            if (at < 0) continue; // a detail that is not active
+            if (at < 0 || at >= unknown_count_) continue; // a detail that is not active, or led
             held.places.push_back(at);
             held.weights.push_back(point.weights[k]);
         }
@@ -81,7 +106,7 @@ void LatticeRegionSystem::build(const LatticeSystem& system, const RegionSpace& 
     choose_nodes(system, space, active);
     const auto [h, mu, k_t] = constants;
 
-    std::vector<PlacedPair> pairs;
+    PairSums sums(nodes_.size());
     first_.assign(static_cast<std::size_t>(unknown_count_), 0.0);
     for (const int c : space.cells) {
         const LatticeCellIntegrals& cell = system.cells[static_cast<std::size_t>(c)];
@@ -93,35 +118,27 @@ void LatticeRegionSystem::build(const LatticeSystem& system, const RegionSpace& 
             if (a < 0 || b < 0 || std::min(a, b) >= unknown_count_) continue;
             Mat3 A = h * h * pair.K;
             A.diagonal().array() += (1.0 + h * mu) * pair.mass;
-            if (a >= b)
-                pairs.push_back({a, b, pair.mass, A});
-            else
-                pairs.push_back({b, a, pair.mass, A.transpose()});
+            sums.add(a, b, pair.mass, A);
         }
         for (const LatticeTwist& twist : cell.twists) {
             const int a = place(twist.a), b = place(twist.b);
             if (twist.joint != space.joint || a < 0 || b < 0 || std::min(a, b) >= unknown_count_) continue;
-            pairs.push_back(
-                {std::max(a, b), std::min(a, b), 0.0, h * h * k_t * twist.value * Mat3::Identity()});
+            sums.add(a, b, 0.0, h * h * k_t * twist.value * Mat3::Identity());
         }
     }
     find_held_points(system);
-    double stiffest = 0.0;
-    for (const PlacedPair& pair : pairs) stiffest = std::max(stiffest, pair.A.cwiseAbs().maxCoeff());
-    held_spring_ = 1e3 * stiffest;
+    held_spring_ = 1e3 * sums.largest();
     for (const HeldPoint& held : held_)
         for (std::size_t i = 0; i < held.places.size(); ++i)
             for (std::size_t j = 0; j <= i; ++j)
-                pairs.push_back({std::max(held.places[i], held.places[j]),
-                                 std::min(held.places[i], held.places[j]), 0.0,
-                                 held_spring_ * held.weights[i] * held.weights[j] * Mat3::Identity()});
-    sort_and_merge(pairs);
+                sums.add(held.places[i], held.places[j], 0.0,
+                         held_spring_ * held.weights[i] * held.weights[j] * Mat3::Identity());
 
     BlockMatrix A;
     A.start = {0};
     couplings_.clear();
     std::vector<Triplet> masses;
-    for (const PlacedPair& pair : pairs) {
+    for (const PlacedPair& pair : sums.sorted()) {
         masses.emplace_back(pair.column, pair.row, pair.mass);
         if (pair.row != pair.column && pair.row < unknown_count_)
             masses.emplace_back(pair.row, pair.column, pair.mass);

@@ -5,6 +5,13 @@
 
 namespace lithe {
 
+/// What a function takes part in.
+enum Activity : char {
+    Inactive, ///< in nothing
+    Active,   ///< in the motion
+    Leaving   ///< its coefficient is led to zero
+};
+
 /// The constants of a step in all regions.
 struct LatticeStepConstants {
     double h = 0.0;   ///< [s]
@@ -46,7 +53,7 @@ public:
         factor_.half_solve(x, work);
     }
 
-    /// Functions: unknown ones first, then those on bones; each rising.
+    /// Functions: unknown ones first, then those on bones or leaving; each rising.
     const std::vector<int>& nodes() const { return nodes_; }
     Index unknown_count() const { return unknown_count_; }
     /// W of each node.

@@ -298,6 +298,17 @@ std::vector<LatticeHold> make_holds(const LatticeModel& model)
     return holds;
 }
 
+SparseRows rows_at_vertices(const LatticeBasis& basis)
+{
+    std::vector<Triplet> entries;
+    for (std::size_t f = 0; f < basis.functions.size(); ++f)
+        for (SparseRows::InnerIterator it(basis.values, basis.functions[f].vertex); it; ++it)
+            entries.emplace_back(static_cast<int>(f), static_cast<int>(it.col()), it.value());
+    SparseRows out(basis.count(), basis.count());
+    out.setFromTriplets(entries.begin(), entries.end());
+    return out;
+}
+
 SparseRows surface_map(const LatticeSurface& surface, const SparseRows& basis)
 {
     std::vector<Triplet> entries;
@@ -402,6 +413,22 @@ void add_first_moments(LatticeSystem& system)
     system.M.setFromTriplets(entries.begin(), entries.end());
 }
 
+/// int phi inside the body over int phi.
+VecX supports(const LatticeModel& model, const TetMesh& tets, const SparseRows& basis)
+{
+    VecX all = VecX::Zero(tets.vertex_count()), inside = all;
+    for (Index t = 0; t < tets.tet_count(); ++t) {
+        const auto x = [&](int k) { return Vec3(tets.vertices.col(tets.tets(k, t))); };
+        const double quarter = 0.25 * tet_volume(x(0), x(1), x(2), x(3));
+        for (int k = 0; k < 4; ++k) {
+            all[tets.tets(k, t)] += quarter;
+            inside[tets.tets(k, t)] +=
+                quarter * static_cast<double>(model.fractions[static_cast<std::size_t>(t)]);
+        }
+    }
+    return (basis.transpose() * inside).cwiseQuotient(basis.transpose() * all);
+}
+
 std::vector<LatticeSystem::Loose> loose_functions(const LatticeSystem& system)
 {
     std::vector<LatticeSystem::Loose> loose;
@@ -448,6 +475,7 @@ LatticeSystem make_lattice_system(std::shared_ptr<const LatticeModel> shared)
     set_places(levels, system);
     system.cells = integrate(over);
     add_first_moments(system);
+    system.support = supports(model, tets, basis.values);
     system.held.assign(basis.functions.size(), 0);
     system.holds = make_holds(model);
     for (const LatticeHold& hold : system.holds) system.held[static_cast<std::size_t>(hold.function)] = 1;
@@ -456,7 +484,11 @@ LatticeSystem make_lattice_system(std::shared_ptr<const LatticeModel> shared)
     system.loose = loose_functions(system);
     system.shown = surface_map(model.shown, basis.values);
     system.collision = surface_map(model.collision, basis.values);
+    system.at_vertices = rows_at_vertices(basis);
     system.strains = strain_samples(model, levels, tets, basis);
+    const LatticeLevels once = subdivided(model.lattice, 1);
+    system.once = finest_tets(once);
+    system.once_from_coarse = once.finest().from_coarser;
     return system;
 }
 

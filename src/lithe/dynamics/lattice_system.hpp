@@ -65,6 +65,7 @@ struct LatticeSystem {
     Points rest;              ///< r of each function: the vertex for level 0, zero for details [m]
     std::vector<double> size; ///< of each: of the cells that it is spread over [m]
     VecX first;               ///< int rho phi of each [kg]; zero where the body is not
+    VecX support;             ///< of each, the share of int phi that is inside the body
     std::vector<char> held;   ///< those on bones, whose coefficients are given
     std::vector<LatticeCellIntegrals> cells;
     std::vector<RegionSpace> regions;
@@ -78,7 +79,11 @@ struct LatticeSystem {
     std::vector<LatticePoint> held_points; ///< along the bones that are no edges ...
     std::vector<LatticeHold> held_targets; ///< ... and where they have to be; `function` is not used
     SparseRows shown, collision;           ///< from coefficients to the vertices of the surfaces
+    SparseRows at_vertices;                ///< at the vertex of each function
     std::vector<StrainSample> strains;
+    /// The lattice subdivided once, in tets: where places are looked up; and its vertices by those of level 0.
+    TetMesh once;
+    SparseRows once_from_coarse;
     SparseMatrix M;    ///< of all functions, a number for all three axes [kg]
     double mass = 0.0; ///< [kg]
 
