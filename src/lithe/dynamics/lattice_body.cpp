@@ -40,6 +40,7 @@ Shown shown_of(const LatticeModel& model, const LatticeBodyOptions& options)
     Shown shown;
     shown.name = options.name.empty() ? model.name : options.name;
     shown.surface = model.shown.rest;
+    shown.character = options.character;
     if (options.color) paint(*options.color, shown);
     return shown;
 }
@@ -108,6 +109,7 @@ void LatticeBody::set_forces(const StepContext& step)
 {
     loading_.h = step.h;
     loading_.gravity = step.gravity;
+    loading_.scheme = options_.scheme;
     if (options_.loads.empty()) return;
     loading_.force.setZero(3, system_->count());
     for (std::size_t k = 0; k < options_.loads.size(); ++k) {
@@ -309,6 +311,10 @@ void LatticeBody::publish(Published& out) const
 {
     out.frame = {};
     follow(shown_map_, state_.x, out.positions);
+    if (!options_.character) return;
+    const Skeleton& skeleton = system_->model->skeleton;
+    world_transforms(skeleton, pose_at(skeleton, options_.clip, options_.playback.clip_time(options_.clip, t_)),
+                     out.joints);
 }
 
 std::vector<Overlay> LatticeBody::overlays() const

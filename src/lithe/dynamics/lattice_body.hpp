@@ -4,7 +4,7 @@
 #include "lithe/contact/collision_surface.hpp"
 #include "lithe/dynamics/body_parts.hpp"
 #include "lithe/dynamics/lattice_adapt.hpp"
-#include "lithe/rig/clip.hpp"
+#include "lithe/rig/character.hpp"
 
 namespace lithe {
 
@@ -13,11 +13,14 @@ struct LatticeBodyOptions {
     std::string name = {};          ///< that of the model when empty
     std::optional<Vec3> color = {}; ///< sRGB; else the model's own
     Clip clip = {};                 ///< of the model's skeleton; without keys: it rests
+    /// Whose skin it is, for those who write skeletons: with the model's skeleton, and its surface vertex by vertex.
+    std::shared_ptr<const Character> character = nullptr;
     Playback playback = {};
     ContactLaw law = {};
     /// On vertices and faces of the collision surface. Pressure and wind are those of the start of a step while it lasts.
     std::vector<TimedLoad> loads = {};
     std::vector<LedVertices> pins = {}; ///< vertices of the collision surface
+    LatticeScheme scheme = LatticeScheme::Blended;
 };
 
 /// A character with flesh: a skeleton that plays a clip drives a lattice of soft cells [CGC02]. Its bones give way to nothing; its

@@ -107,8 +107,8 @@ LatticeState rest_state(const LatticeSystem& system, const std::vector<RigidPose
 }
 
 LatticeMotion::LatticeMotion(std::shared_ptr<const LatticeSystem> system)
-    : system_(std::move(system)), regions_(system_->regions.size()), hold_targets_(system_->holds.size()),
-      hold_of_(system_->functions.size(), -1)
+    : system_(std::move(system)), corotation_(system_), regions_(system_->regions.size()),
+      hold_targets_(system_->holds.size()), hold_of_(system_->functions.size(), -1)
 {
     for (std::size_t k = 0; k < system_->holds.size(); ++k)
         hold_of_[static_cast<std::size_t>(system_->holds[k].function)] = static_cast<int>(k);
@@ -223,8 +223,23 @@ void LatticeMotion::step(const LatticeState& now, const LatticePose& pose, const
     next.since = now.since;
     blend(pose, next);
     if (!system_->held_points.empty()) hold_points(pose, next.x);
-    if (!loading.targets.empty()) meet_targets(loading.targets, next.x);
+    if (loading.scheme == LatticeScheme::Corotated)
+        corotate(now, pose, loading, next.x);
+    else if (!loading.targets.empty())
+        meet_targets(loading.targets, next.x);
     next.v = (next.x - now.x) / loading.h;
+}
+
+void LatticeMotion::corotate(const LatticeState& now, const LatticePose& pose, const LatticeLoading& loading,
+                             Points& x)
+{
+    Points r3, z3;
+    const auto blended_answer = [&](const VecX& r, VecX& z) {
+        r3 = r.reshaped(3, system_->count());
+        answer(r3, z3);
+        z = z3.reshaped();
+    };
+    corotation_report_ = corotation_.solve(now, pose, loading, blended_answer, x);
 }
 
 void LatticeMotion::hold_points(const LatticePose& pose, Points& x)

@@ -1,44 +1,8 @@
 #pragma once
-#include <span>
-
+#include "lithe/dynamics/lattice_corotation.hpp"
 #include "lithe/dynamics/lattice_region.hpp"
 
 namespace lithe {
-
-/// Steps for which a function must not have been needed before it leaves, and for which it stays as it is after a change.
-constexpr int least_stay = 10;
-
-/// All that must be saved to go on.
-struct LatticeState {
-    Points
-        x; ///< coefficients: places of the vertices of level 0, displacements of details; 3 x functions [m]
-    Points v; ///< their rates [m/s]
-    /// Activity of each function; x and v of inactive ones are zero, or follow the bones.
-    std::vector<char> active;
-    // of adaptation (lattice_adapt.hpp)
-    int steps = 0;          ///< since the strain was last looked at
-    std::vector<int> calm;  ///< steps for which a function has not been needed
-    std::vector<int> since; ///< steps since a function came or began to go
-};
-
-/// Where the joints are at the two ends of a step, from rest; by joint of the skeleton.
-struct LatticePose {
-    std::vector<RigidPose> start, end;
-};
-
-/// A point that has to be somewhere at the end of a step.
-struct LatticeTarget {
-    LatticePoint point;
-    Vec3 place = Vec3::Zero(); ///< [m]
-};
-
-/// What acts on a lattice in one step.
-struct LatticeLoading {
-    double h = 0.0; ///< [s]
-    Vec3 gravity = Vec3::Zero();
-    Points force = {}; ///< on the functions beside gravity [N]; none when empty
-    std::span<const LatticeTarget> targets = {};
-};
 
 /// Sums over functions at the vertices of a surface: x becomes 3 x rows. On all threads.
 void follow(const SparseRows& map, const Points& coefficients, Points& x);
@@ -75,6 +39,8 @@ public:
     void answer(const Points& impulses, Points& dv);
 
     const LatticeSystem& system() const { return *system_; }
+    /// Of the last step with LatticeScheme::Corotated.
+    const ProjectedCgReport& corotation_report() const { return corotation_report_; }
     /// Systems factorised so far, and the blocks of the factors in use.
     int factorisations() const { return factorisations_; }
     Index factor_blocks() const;
@@ -91,14 +57,17 @@ private:
     void solve_region(std::size_t region, const LatticeState& now, const LatticePose& pose,
                       const LatticeLoading& loading);
     void blend(const LatticePose& pose, LatticeState& next) const;
+    void corotate(const LatticeState& now, const LatticePose& pose, const LatticeLoading& loading, Points& x);
     void hold_points(const LatticePose& pose, Points& x);
     void meet_targets(std::span<const LatticeTarget> targets, Points& x);
 
     std::shared_ptr<const LatticeSystem> system_;
+    LatticeCorotation corotation_;
     std::vector<RegionRuntime> regions_;
     std::vector<Vec3> hold_targets_; ///< of system_->holds, at the end of the step
     std::vector<int> hold_of_;       ///< of each function, or -1
     int factorisations_ = 0;
+    ProjectedCgReport corotation_report_;
 
     /// Held points made exact by level 0 alone:  x += map (place - C^T x),  map = N (C^T N)^+,  N = diag(first)^-1 C.
     MatX held_map_;

@@ -209,7 +209,7 @@ LatticeSolveReport LatticeReference::minimise(const std::vector<RigidPose>& join
             if (objective(trial) <= start - 1e-4 * length * decrement + 1e-12 * std::abs(start)) break;
         }
         x = trial;
-        if (report.residual < 1e-16) {
+        if (report.residual < 1e-14) {
             report.converged = true;
             return report;
         }

@@ -1,16 +1,7 @@
 #pragma once
-#include <span>
-
-#include "lithe/dynamics/lattice_system.hpp"
+#include "lithe/dynamics/lattice_state.hpp"
 
 namespace lithe {
-
-/// What a function takes part in.
-enum Activity : char {
-    Inactive, ///< in nothing
-    Active,   ///< in the motion
-    Leaving   ///< its coefficient is led to zero
-};
 
 /// The constants of a step in all regions.
 struct LatticeStepConstants {

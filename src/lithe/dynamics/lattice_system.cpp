@@ -349,6 +349,7 @@ std::vector<StrainSample> strain_samples(const LatticeModel& model, const Lattic
     const Index per_sample = Index(6) << (3 * (model.integration_levels - std::max(model.levels, 1)));
     std::vector<StrainSample> samples;
     LocalFunctions local;
+    int cell = 0;
     for (Index first = 0; first < 6 * static_cast<Index>(levels.finest().cells.size()); first += per_sample) {
         StrainSample sample;
         double volume = 0.0;
@@ -362,6 +363,9 @@ std::vector<StrainSample> strain_samples(const LatticeModel& model, const Lattic
                 sums.emplace_back(local.functions[i], piece.volume * local.gradients[i]);
         }
         if (volume == 0.0) continue;
+        while (first >= 6 * levels.first_finest_cell[static_cast<std::size_t>(cell) + 1]) ++cell;
+        sample.cell = cell;
+        sample.volume = volume;
         std::stable_sort(sums.begin(), sums.end(),
                          [](const auto& a, const auto& b) { return a.first < b.first; });
         std::vector<Vec3> gradients;

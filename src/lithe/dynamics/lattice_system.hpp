@@ -46,6 +46,8 @@ struct LatticePoint {
 
 /// A sample of the strain: the gradients of the functions at the middle of a hex of level J, where the body is.
 struct StrainSample {
+    int cell = 0;        ///< of level 0
+    double volume = 0.0; ///< of the body there [m^3]
     std::vector<int> functions;
     Points gradients; ///< of these [1/m]
 };
