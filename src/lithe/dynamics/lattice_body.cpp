@@ -313,7 +313,8 @@ void LatticeBody::publish(Published& out) const
     follow(shown_map_, state_.x, out.positions);
     if (!options_.character) return;
     const Skeleton& skeleton = system_->model->skeleton;
-    world_transforms(skeleton, pose_at(skeleton, options_.clip, options_.playback.clip_time(options_.clip, t_)),
+    world_transforms(skeleton,
+                     pose_at(skeleton, options_.clip, options_.playback.clip_time(options_.clip, t_)),
                      out.joints);
 }
 
