@@ -57,6 +57,9 @@ SuiteReport bench_momentum(Progress& progress);
 SuiteReport bench_meshing(Progress& progress);
 SuiteReport bench_render(Progress& progress);
 
+/// How long a character of 20k triangles takes to get its lattice; of the suite "lattice".
+Result lattice_preparation(Progress& progress);
+
 /// The tets of armadillo_52k, which belong to two suites.
 void bench_tets(SuiteReport& report, Progress& progress);
 

@@ -112,18 +112,26 @@ std::optional<PointTets::Cavity> PointTets::visible_cavity(const Vec3& point, co
     std::vector<unsigned char> state(tets_.size(), Outside);
     for (const int t : wanted) state[t] = Inside;
     state[wanted.front()] = Kept;
+    std::vector<int> reached(tets_.size(), 0);           // the round in which a tet was last met
+    std::vector<signed char> seen(4 * tets_.size(), -1); // faces that were asked for before
+    const auto is_seen = [&](const Face& face) {
+        signed char& known = seen[static_cast<std::size_t>(4 * face.tet + face.side)];
+        if (known < 0) known = sees(point, face, least_shape);
+        return known > 0;
+    };
 
     /// The border of what is joined to the first tet, up to the first face that is not seen.
+    int round = 0;
     const auto grown = [&](Cavity& cavity) -> std::optional<Face> {
-        cavity = {{wanted.front()}, {}};
-        std::vector<unsigned char> reached(tets_.size(), 0);
-        reached[wanted.front()] = 1;
+        cavity.tets = {wanted.front()};
+        cavity.border.clear();
+        reached[wanted.front()] = ++round;
         for (std::size_t i = 0; i < cavity.tets.size(); ++i)
             for (int side = 0; side < 4; ++side) {
                 const int t = cavity.tets[i], n = tets_[t].neighbours[side];
                 if (n >= 0 && state[n] != Outside) {
-                    if (!std::exchange(reached[n], 1)) cavity.tets.push_back(n);
-                } else if (sees(point, {t, side}, least_shape)) {
+                    if (std::exchange(reached[n], round) != round) cavity.tets.push_back(n);
+                } else if (is_seen({t, side})) {
                     cavity.border.push_back({t, side});
                 } else {
                     return Face{t, side};

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <memory>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "lithe/core/suggest.hpp"
+#include "lithe/core/union_find.hpp"
 #include "lithe/geometry/control_lattice_io.hpp"
 #include "lithe/geometry/surface_query.hpp"
 #include "lithe/prepare/bone_partition.hpp"
@@ -33,6 +35,48 @@ constexpr double same_color = 0.06;    ///< by which painted colours may differ 
 
 // --- What is asked for --------------------------------------------------------------------------------------------
 
+std::string joint_name(const Skeleton& skeleton, int joint)
+{
+    const std::string& name = skeleton.joints[static_cast<std::size_t>(joint)].name;
+    return name.empty() ? fmt::format("joint {}", joint) : name;
+}
+
+int root_of(const Skeleton& skeleton, int joint)
+{
+    while (skeleton.joints[static_cast<std::size_t>(joint)].parent >= 0)
+        joint = skeleton.joints[static_cast<std::size_t>(joint)].parent;
+    return joint;
+}
+
+/// Two skeletons, each with bones and skin of its own, are two characters.
+void require_one(const Character& character)
+{
+    const auto count = static_cast<int>(character.bones.size());
+    UnionFind joined(count);
+    std::map<int, int> first_of_root;
+    for (int b = 0; b < count; ++b)
+        joined.join(
+            b, first_of_root
+                   .try_emplace(
+                       root_of(character.skeleton, character.bones[static_cast<std::size_t>(b)].joint), b)
+                   .first->second);
+    for (Index v = 0; v < character.weights.vertex_count(); ++v)
+        for (Index k = 1; k < character.weights.slots(); ++k)
+            if (character.weights.weights(k, v) > 0.0)
+                joined.join(character.weights.bones(0, v), character.weights.bones(k, v));
+    std::map<int, int> bones_of;
+    for (int b = 0; b < count; ++b) ++bones_of[joined.root(b)];
+    std::erase_if(bones_of, [](const auto& one) { return one.second < 2; }); // a prop, an eye
+    if (bones_of.size() < 2) return;
+    const auto name = [&](int bone) {
+        const Skeleton& skeleton = character.skeleton;
+        return joint_name(skeleton, root_of(skeleton, character.bones[static_cast<std::size_t>(bone)].joint));
+    };
+    throw InputError(fmt::format(
+        "there are {} characters in it, '{}' and '{}' among them; write each to a file of its own",
+        bones_of.size(), name(bones_of.begin()->first), name(std::next(bones_of.begin())->first)));
+}
+
 void require_usable(const Character& character)
 {
     if (character.bones.empty() || character.weights.vertex_count() == 0)
@@ -42,17 +86,12 @@ void require_usable(const Character& character)
         throw InputError(fmt::format("the character has {} bones; a lattice takes {} at most",
                                      character.bones.size(), most_bones));
     require_sound(character.weights, character.bones.size());
+    require_one(character);
     const double size = bounds(character.surface.vertices).diagonal().norm();
     if (!(size > smallest_character && size < largest_character))
         throw InputError(
             fmt::format("the character is {:.3g} m large; is it in another unit? give --scale {:g}", size,
                         size < 1.0 ? 100.0 : 0.01));
-}
-
-std::string joint_name(const Skeleton& skeleton, int joint)
-{
-    const std::string& name = skeleton.joints[static_cast<std::size_t>(joint)].name;
-    return name.empty() ? fmt::format("joint {}", joint) : name;
 }
 
 // --- Lines along bones --------------------------------------------------------------------------------------------
