@@ -42,7 +42,7 @@ ControlLattice tentacle_lattice()
     return lattice;
 }
 
-/// With a skin of about `vertices` vertices.
+/// With a skin of edges of that length.
 LatticeDescription tentacle(double skin_cell)
 {
     LatticeDescription d;
@@ -104,7 +104,7 @@ std::vector<std::vector<RigidPose>> poses_of(const LatticeSystem& system)
 
 enum class Details { Off, On };
 
-/// A run of the waving tentacle; with details, a point is pulled so that they come.
+/// A run of the waving tentacle; with details, its strain lets them come.
 struct Run {
     const LatticeSystem& system;
     LatticeMotion& motion;
@@ -113,10 +113,10 @@ struct Run {
     int most_active = 0;
 
     template <class AfterStep>
-    void go(Details details, const AfterStep& after)
+    void go(Details details, const AfterStep& after, LatticeScheme scheme = LatticeScheme::Blended)
     {
         LatticeState state = rest_state(system, poses[0]), next;
-        LatticeLoading loading{.h = h, .gravity = {0.0, -9.81, 0.0}};
+        const LatticeLoading loading{.h = h, .gravity = {0.0, -9.81, 0.0}, .scheme = scheme};
         for (int k = 0; k < steps; ++k) {
             motion.step(state, {poses[static_cast<std::size_t>(k)], poses[static_cast<std::size_t>(k) + 1]},
                         loading, next);
@@ -139,7 +139,7 @@ Result rate(std::string name, const Timing& timing, std::string unit, std::strin
 SuiteReport bench_lattice(Progress& progress)
 {
     SuiteReport report;
-    LatticeDescription description = tentacle(0.0085);
+    LatticeDescription description = tentacle(0.0072);
     const auto system = system_of(description, progress);
     const auto poses = poses_of(*system);
     Timing plain{};
@@ -153,6 +153,18 @@ SuiteReport bench_lattice(Progress& progress)
             fmt::format(
                 "{} lattice vertices of level 0, {} regions, {} blocks in the factors, one core, no skin",
                 system->coarse_count(), system->regions.size(), motion.factor_blocks())));
+    }
+    {
+        const ThreadLimit one(1);
+        LatticeMotion motion(system);
+        Run run{*system, motion, poses};
+        const Timing timing = measure(
+            5, progress, [&] { run.go(Details::Off, [](const LatticeState&) {}, LatticeScheme::Corotated); });
+        report.results.push_back(rate(
+            "corotated_steps_per_second", timing, "1/s",
+            fmt::format(
+                "the same with a rotation per cell where regions overlap, {} iterations in the last step",
+                motion.corotation_report().iterations)));
     }
     {
         const ThreadLimit two(2);
@@ -169,12 +181,13 @@ SuiteReport bench_lattice(Progress& progress)
     }
     {
         const ThreadLimit one(1);
+        const int before = active_count(rest_state(*system, poses[0]));
         description.settings.refine_strain = 0.01;
+        description.settings.most_functions = 2 * before;
         const auto fine = system_of(description, progress);
         LatticeMotion motion(fine);
         Run run{*fine, motion, poses};
         const Timing timing = measure(7, progress, [&] { run.go(Details::On, [](const LatticeState&) {}); });
-        const int before = active_count(rest_state(*fine, poses[0]));
         report.results.push_back(
             {"adaptation_ratio", timing.median / plain.median, "",
              fmt::format("mean step of {} with details that come, against none: {} to {} active "
@@ -182,6 +195,7 @@ SuiteReport bench_lattice(Progress& progress)
                          steps, before, run.most_active),
              timing.fastest / plain.median, timing.slowest / plain.median, timing.runs});
     }
+    report.results.push_back(lattice_preparation(progress));
     return report;
 }
 

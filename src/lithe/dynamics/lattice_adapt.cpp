@@ -67,7 +67,8 @@ bool refine(const LatticeSystem& system, const std::vector<double>& strains, Lat
     for (const auto& [minus_strain, s] : strained_samples(strains, threshold(system, 0))) {
         const StrainSample& sample = system.strains[s];
         for (int level = 0; level < system.model->levels; ++level) {
-            if (-minus_strain <= threshold(system, level) || !has_active(system, sample, state, level)) break;
+            if (-minus_strain <= threshold(system, level)) break;
+            if (level > 0 && !has_active(system, sample, state, level)) break;
             for (const int f : sample.functions) {
                 const auto k = static_cast<std::size_t>(f);
                 if (room <= 0) return changed;
@@ -84,6 +85,8 @@ bool refine(const LatticeSystem& system, const std::vector<double>& strains, Lat
 
 bool coarsen(const LatticeSystem& system, const std::vector<double>& strains, LatticeState& state)
 {
+    const auto details = state.active.begin() + system.coarse_count();
+    if (std::find(details, state.active.end(), Active) == state.active.end()) return false;
     std::vector<double> most(system.functions.size(), 0.0); // over the support
     std::vector<int> finest(system.functions.size(), 0);    // level that is active there
     for (std::size_t s = 0; s < strains.size(); ++s) {

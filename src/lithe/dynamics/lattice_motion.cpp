@@ -63,6 +63,8 @@ double elastic_energy(const LatticeSystem& system, const std::vector<RigidPose>&
     for (const RegionSpace& region : system.regions) {
         const RigidPose& joint = joints[static_cast<std::size_t>(region.joint)];
         const Mat3 R_T = joint.rotation.conjugate().toRotationMatrix();
+        d.setZero();
+        W.setZero();
         for (std::size_t k = 0; k < region.functions.size(); ++k) {
             const int f = region.functions[k];
             d.col(f) = is_coarse(system, f) ? Vec3(R_T * (x.col(f) - joint.translation) - system.rest.col(f))

@@ -172,13 +172,15 @@ void LatticeRegionSystem::solve(LatticeRegionWork& work) const
     if (unknown_count_ == 0) return;
     const auto [h, mu, k_t] = constants_;
     // c = M ((1 + h mu) d + h v + h^2 mu u) + h^2 Q - A_uk d_k
-    work.d *= 1.0 + h * mu;
-    work.d += h * work.v + h * h * mu * work.u;
+    work.momenta.resize(4, work.d.cols());
+    work.momenta.topRows<3>() = (1.0 + h * mu) * work.d + h * work.v + h * h * mu * work.u;
+    work.momenta.row(3).setZero();
     for (Index p = 0; p < unknown_count_; ++p) {
-        Vec3 sum = h * h * (first_[static_cast<std::size_t>(p)] * work.gravity + work.force.col(p));
+        Vec4 sum = Vec4::Zero();
         for (int k = mass_.start[p]; k < mass_.start[p + 1]; ++k)
-            sum += mass_.value[k] * work.d.col(mass_.column[k]);
-        work.d_new.col(p) = sum;
+            sum += mass_.value[k] * work.momenta.col(mass_.column[k]);
+        work.d_new.col(p) =
+            sum.head<3>() + h * h * (first_[static_cast<std::size_t>(p)] * work.gravity + work.force.col(p));
     }
     for (const Coupling& coupling : couplings_)
         work.d_new.col(coupling.unknown).noalias() -= coupling.A * work.d_new.col(coupling.known);

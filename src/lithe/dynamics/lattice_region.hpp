@@ -19,6 +19,7 @@ struct LatticeRegionWork {
     Eigen::Matrix3Xd d_new; ///< at the end; those on bones are given
     Eigen::Matrix3Xd held;  ///< where the held points of the system have to be at the end, from rest [m]
     Vec3 gravity = Vec3::Zero();
+    Eigen::Matrix<double, 4, Eigen::Dynamic> momenta; ///< scratch, four numbers at a time
     BlockLdlt::Work solve;
 };
 

@@ -228,6 +228,30 @@ bool holds_corners(const VecX& weights, const LatticeCell& cell)
                        [&](int v) { return v < 0 || weights[v] > 0.0; });
 }
 
+/// Details of which a region has little: they stay with those that have more.
+void drop_light_details(const LatticeSystem& system, const VecX& sum, RegionSpace& space)
+{
+    constexpr double light = 0.2; // with up to five regions at a place, the heaviest always stays
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < space.functions.size(); ++k) {
+        const int f = space.functions[k];
+        if (f >= static_cast<int>(system.coarse_count()) && space.weights[k] < light * sum[f]) continue;
+        space.functions[kept] = f;
+        space.weights[kept++] = space.weights[k];
+    }
+    space.functions.resize(kept);
+    space.weights.resize(kept);
+}
+
+void normalise(Index count, std::vector<RegionSpace>& regions)
+{
+    VecX sum = VecX::Zero(count);
+    for (const RegionSpace& space : regions)
+        for (std::size_t k = 0; k < space.functions.size(); ++k) sum[space.functions[k]] += space.weights[k];
+    for (RegionSpace& space : regions)
+        for (std::size_t k = 0; k < space.functions.size(); ++k) space.weights[k] /= sum[space.functions[k]];
+}
+
 std::vector<RegionSpace> make_regions(const LatticeSystem& system, const LatticeLevels& levels)
 {
     std::vector<RegionSpace> regions;
@@ -251,8 +275,8 @@ std::vector<RegionSpace> make_regions(const LatticeSystem& system, const Lattice
         }
         if (!space.cells.empty()) regions.push_back(std::move(space));
     }
-    for (RegionSpace& space : regions)
-        for (std::size_t k = 0; k < space.functions.size(); ++k) space.weights[k] /= sum[space.functions[k]];
+    for (RegionSpace& space : regions) drop_light_details(system, sum, space);
+    normalise(system.count(), regions);
     for (Index f = 0; f < system.count(); ++f)
         if (system.in_body(static_cast<int>(f)) && sum[f] == 0.0)
             throw InputError(
@@ -342,19 +366,37 @@ void add_held_points(const HeldBone& bone, const TetMesh& tets, const SparseRows
     }
 }
 
-/// At the middles of the hexes of the finest level of functions, where the body is.
+/// Of each sample its first tet, and their number at the end. In tets the functions of level 0 have constant strain, so one sample in each
+/// is enough for level 1 to come; else there is one in each hex of level J.
+std::vector<Index> first_tets_of_samples(const LatticeModel& model, const LatticeLevels& levels)
+{
+    std::vector<Index> firsts;
+    const bool only_tets = std::all_of(model.lattice.cells.begin(), model.lattice.cells.end(),
+                                       [](const LatticeCell& c) { return c.kind == LatticeCellKind::Tet; });
+    if (only_tets && model.levels <= 1) {
+        for (const Index hex : levels.first_finest_cell) firsts.push_back(6 * hex);
+        return firsts;
+    }
+    const Index per_sample = Index(6) << (3 * (model.integration_levels - std::max(model.levels, 1)));
+    for (Index t = 0; t <= 6 * static_cast<Index>(levels.finest().cells.size()); t += per_sample)
+        firsts.push_back(t);
+    return firsts;
+}
+
+/// Mean gradients over the body in each sample.
 std::vector<StrainSample> strain_samples(const LatticeModel& model, const LatticeLevels& levels,
                                          const TetMesh& tets, const LatticeBasis& basis)
 {
-    const Index per_sample = Index(6) << (3 * (model.integration_levels - std::max(model.levels, 1)));
     std::vector<StrainSample> samples;
     LocalFunctions local;
     int cell = 0;
-    for (Index first = 0; first < 6 * static_cast<Index>(levels.finest().cells.size()); first += per_sample) {
+    const std::vector<Index> firsts = first_tets_of_samples(model, levels);
+    for (std::size_t s = 0; s + 1 < firsts.size(); ++s) {
+        const Index first = firsts[s];
         StrainSample sample;
         double volume = 0.0;
         std::vector<std::pair<int, Vec3>> sums;
-        for (Index t = first; t < first + per_sample; ++t) {
+        for (Index t = first; t < firsts[s + 1]; ++t) {
             const Piece piece = piece_of(tets, t, model.fractions[static_cast<std::size_t>(t)]);
             if (piece.volume == 0.0) continue;
             local.set(basis.values, tets.tets.col(t), piece);

@@ -44,7 +44,7 @@ struct LatticePoint {
     std::vector<double> weights;
 };
 
-/// A sample of the strain: the gradients of the functions at the middle of a hex of level J, where the body is.
+/// A sample of the strain: the mean gradients of the functions over the body in a small hex, or in a cell.
 struct StrainSample {
     int cell = 0;        ///< of level 0
     double volume = 0.0; ///< of the body there [m^3]
