@@ -52,9 +52,13 @@ SuiteReport bench_geometry(Progress& progress);
 SuiteReport bench_rig(Progress& progress);
 SuiteReport bench_fem(Progress& progress);
 SuiteReport bench_reduce(Progress& progress);
+SuiteReport bench_lattice(Progress& progress);
 SuiteReport bench_momentum(Progress& progress);
 SuiteReport bench_meshing(Progress& progress);
 SuiteReport bench_render(Progress& progress);
+
+/// How long a character of 20k triangles takes to get its lattice; of the suite "lattice".
+Result lattice_preparation(Progress& progress);
 
 /// The tets of armadillo_52k, which belong to two suites.
 void bench_tets(SuiteReport& report, Progress& progress);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lithe/prepare/prepare_model.hpp"
+#include "lithe/reduce/lattice_model_io.hpp"
 #include "lithe/reduce/modes.hpp"
 
 namespace lithe::cli {
@@ -230,6 +231,61 @@ std::string bones_json(const std::string& file, const BoneModel& model, const St
     return out.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
+void print_lattice(const std::string& file, const LatticeModel& model)
+{
+    const Vec3 size = bounds(model.shown.rest.vertices).sizes();
+    fmt::print("{}: character {} in a lattice of {} vertices and {} cells, {} regions\n", file, model.name,
+               model.lattice.vertices.size(), model.lattice.cells.size(), model.regions.size());
+    row("made from", "{} ({})", model.record.source, freshness_text(freshness(model.record, file)));
+    row("settings", "{}", model.record.settings);
+    row("body", "{:.4g} x {:.4g} x {:.4g} m", size[0], size[1], size[2]);
+    row("surface", "{} triangles on {} vertices", model.shown.rest.triangle_count(),
+        model.shown.rest.vertex_count());
+    row("collides by", "{} triangles on {} vertices", model.collision.rest.triangle_count(),
+        model.collision.rest.vertex_count());
+    row("bones", "{} on edges, {} held by points", model.lattice.bones.size(), model.held_bones.size());
+    row("levels", "0 to {}, integrals on level {}", model.levels, model.integration_levels);
+    for (const RegionParameters& material : model.materials)
+        row("material", "{}: young {:.4g} Pa, poisson {:.3g}, {:.4g} kg/m^3", material.label,
+            material.material.elastic.young_modulus, material.material.elastic.poisson_ratio,
+            material.density);
+    row("damping", "{:.3g} 1/s", model.settings.damping);
+    std::error_code ignored;
+    row("file", "{:.1f} MB", static_cast<double>(std::filesystem::file_size(file, ignored)) / 1e6);
+}
+
+std::string lattice_json(const std::string& file, const LatticeModel& model, const StageTimes& times)
+{
+    const auto surface = [](const LatticeSurface& s) {
+        return Json{{"triangles", s.rest.triangle_count()}, {"vertices", s.rest.vertex_count()}};
+    };
+    Json out = {{"file", file},
+                {"kind", "lattice"},
+                {"name", model.name},
+                {"source", model.record.source},
+                {"stale", freshness_json(freshness(model.record, file))},
+                {"settings", model.record.settings},
+                {"inputs", fmt::format("{:016x}", model.record.inputs)},
+                {"vertices", model.lattice.vertices.size()},
+                {"cells", model.lattice.cells.size()},
+                {"levels", model.levels},
+                {"integration_levels", model.integration_levels},
+                {"damping", model.settings.damping},
+                {"materials", materials_json(model.materials)},
+                {"surface", surface(model.shown)},
+                {"collision", surface(model.collision)},
+                {"joints", model.skeleton.joint_count()},
+                {"bones", Json::array()},
+                {"held_bones", Json::array()},
+                {"regions", Json::array()}};
+    for (const LatticeBone& bone : model.lattice.bones)
+        out["bones"].push_back({{"name", bone.name}, {"edges", bone.vertices.size() - 1}});
+    for (const HeldBone& bone : model.held_bones) out["held_bones"].push_back(bone.name);
+    for (const LatticeRegion& region : model.regions) out["regions"].push_back(region.name);
+    for (const StageTimes::Stage& stage : times.stages()) out["seconds"][stage.name] = stage.seconds;
+    return out.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
 void inspect_model(const std::string& file, ReportStyle style)
 {
     if (model_kind(file) == "bones") {
@@ -238,6 +294,14 @@ void inspect_model(const std::string& file, ReportStyle style)
             fmt::print("{}\n", bones_json(file, model));
         else
             print_bones(file, model);
+        return;
+    }
+    if (model_kind(file) == "lattice") {
+        const LatticeModel model = read_lattice_model(file);
+        if (style == ReportStyle::Json)
+            fmt::print("{}\n", lattice_json(file, model));
+        else
+            print_lattice(file, model);
         return;
     }
     const auto [model, volume] = read_model_file(file);

@@ -5,6 +5,7 @@
 
 #include "lithe/core/timer.hpp"
 #include "lithe/reduce/bone_model.hpp"
+#include "lithe/reduce/lattice_model.hpp"
 
 namespace lithe::cli {
 
@@ -21,7 +22,11 @@ std::string model_json(const std::string& file, const PreparedModel& model, cons
 void print_bones(const std::string& file, const BoneModel& model);
 std::string bones_json(const std::string& file, const BoneModel& model, const StageTimes& times = {});
 
-/// Reads the file, a model of either kind, and tells what is in it, and whether its source has changed.
+/// What is in a character with flesh in a lattice, for people.
+void print_lattice(const std::string& file, const LatticeModel& model);
+std::string lattice_json(const std::string& file, const LatticeModel& model, const StageTimes& times = {});
+
+/// Reads the file, a model of any kind, and tells what is in it, and whether its source has changed.
 void inspect_model(const std::string& file, ReportStyle style);
 
 } // namespace lithe::cli

@@ -2,6 +2,7 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <span>
 
 #include <nlohmann/json.hpp>
 
@@ -13,7 +14,9 @@
 #include "lithe/core/atomic_folder.hpp"
 #include "lithe/core/error.hpp"
 #include "lithe/prepare/prepare_bones.hpp"
+#include "lithe/prepare/prepare_lattice.hpp"
 #include "lithe/prepare/prepare_model.hpp"
+#include "lithe/reduce/lattice_model_io.hpp"
 
 namespace lithe::cli {
 namespace {
@@ -46,6 +49,12 @@ struct Options {
     std::optional<double> overlap;
     std::optional<BoneHold> joints;
     std::vector<std::string> rigid;
+
+    bool lattice = false;
+    std::optional<Index> lattice_size;
+    std::optional<fs::path> lattice_file;
+    std::optional<int> levels;
+    std::vector<std::string> stiffness;
 };
 
 // ---- selectors of the command line
@@ -231,11 +240,34 @@ void require_fitting(const Options& o)
                                                         {"--snapshots", !o.snapshots.empty()},
                                                         {"--cache", o.cache.has_value()},
                                                         {"--bullet", o.bullet.has_value()}};
+    const std::pair<const char*, bool> of_lattices[] = {{"--lattice-size", o.lattice_size.has_value()},
+                                                        {"--lattice-file", o.lattice_file.has_value()},
+                                                        {"--levels", o.levels.has_value()},
+                                                        {"--stiffness", !o.stiffness.empty()}};
+    if (!o.lattice && o.damping.size() == 1)
+        throw InputError("--damping takes two numbers: of mass [1/s] and of stiffness [s]");
+    if (!o.lattice)
+        for (const auto& [name, given] : of_lattices)
+            if (given)
+                throw InputError(fmt::format("{} is for characters in a lattice; give --lattice too", name));
     const std::pair<const char*, bool> of_bones[] = {{"--modes", o.modes.has_value()},
                                                      {"--overlap", o.overlap.has_value()},
                                                      {"--joints", o.joints.has_value()},
                                                      {"--rigid", !o.rigid.empty()},
-                                                     {"--proxy", o.proxy.has_value()}};
+                                                     {"--proxy", o.proxy.has_value() && !o.lattice}};
+    if (o.lattice) {
+        const std::pair<const char*, bool> others[] = {{"--tets", o.tets.has_value()},
+                                                       {"--cell", o.cell.has_value()},
+                                                       {"--elastic", o.elastic.has_value()},
+                                                       {"--shapes", !o.shapes.empty()}};
+        using Group = std::span<const std::pair<const char*, bool>>;
+        for (const Group options : {Group(of_one_body), Group(others), Group(of_bones)})
+            for (const auto& [name, given] : options)
+                if (given) throw InputError(fmt::format("{} has no meaning with --lattice", name));
+        if (o.damping.size() > 1)
+            throw InputError("--damping: with --lattice give one number, that of the mass [1/s]");
+        return;
+    }
     if (o.bones) {
         for (const auto& [name, given] : of_one_body)
             if (given)
@@ -309,12 +341,51 @@ void run_prepare_bones(const Options& options, Session& session)
     if (options.report) session.say("wrote {}\n", *options.report);
 }
 
+LatticePrepareOptions lattice_options(const Options& options)
+{
+    LatticePrepareOptions out;
+    out.vertices = options.lattice_size;
+    out.lattice = options.lattice_file;
+    set(options.levels, out.levels);
+    set(options.proxy, out.proxy_vertices);
+    out.young = options.young;
+    set(options.poisson, out.poisson);
+    set(options.density, out.density);
+    if (!options.damping.empty()) out.damping = options.damping.front();
+    for (const std::string& text : options.stiffness) out.stiffness.push_back(parse_stiffness(text));
+    return out;
+}
+
+void run_prepare_lattice(const Options& options, Session& session)
+{
+    const LatticePrepareOptions wanted = lattice_options(options);
+    require_writable(options);
+    std::vector<std::string> notes;
+    StageTimes times;
+    const LatticeModel model = [&] {
+        const auto time = times.measure("lattice");
+        return prepare_lattice(rig_source(options), wanted, session.progress(), notes);
+    }();
+    write_lattice_model(options.output, model);
+    if (options.report)
+        write_lattice_report(*options.report, options.output, model, times, session.progress());
+    if (options.json) {
+        fmt::print("{}\n", lattice_json(options.output, model, times));
+        return;
+    }
+    print_notes(notes, session);
+    if (!session.quiet) print_lattice(options.output, model);
+    session.say("  time                {:.1f} s\n", times.stages().front().seconds);
+    if (options.report) session.say("wrote {}\n", *options.report);
+}
+
 void run_prepare(const Options& options, Session& session)
 {
     if (fs::path(options.output).extension() != ".lithe")
         throw InputError({.file = options.output}, "a model's file ends in .lithe");
     require_fitting(options);
     if (options.bones) return run_prepare_bones(options, session);
+    if (options.lattice) return run_prepare_lattice(options, session);
     Scene scene = load_scene(options);
     SceneBody& body = body_of(scene, options);
     prepare_body_settings(options, body);
@@ -368,8 +439,9 @@ void add_prepare_command(CLI::App& app, Session& session)
     command->add_option("--density", options->density, "[kg/m^3] (default: 1000)")
         ->check(CLI::PositiveNumber);
     command
-        ->add_option("--damping", options->damping, "Rayleigh's two numbers: of mass [1/s] and stiffness [s]")
-        ->expected(2)
+        ->add_option("--damping", options->damping,
+                     "Rayleigh's two numbers: of mass [1/s] and stiffness [s]; with --lattice the first only")
+        ->expected(1, 2)
         ->check(CLI::NonNegativeNumber);
     command->add_option("--mass", options->mass, "consistent or lumped")->transform(one_of(mass_kinds));
     command->add_option("--elastic", options->elastic, "automatic, linear, polynomial (of stvk) or cubature")
@@ -408,7 +480,7 @@ void add_prepare_command(CLI::App& app, Session& session)
                         "page (.html) about the model: errors, spectrum, pictures, times");
     command->add_option("--bullet", options->bullet,
                         "folder for the files that Bullet's reduced bodies are read from");
-    command->add_flag(
+    auto* bones = command->add_flag(
         "--bones", options->bones,
         "make a character of deformable bones, of a rig (.glb, .gltf, .shape, .skel.txt) or of a built-in "
         "shape (shape:NAME)");
@@ -423,6 +495,25 @@ void add_prepare_command(CLI::App& app, Session& session)
     command->add_option("--rigid", options->rigid, "bone that does not deform; may be repeated");
     command->add_option("--proxy", options->proxy, "vertices to collide by, about (default: 300)")
         ->check(CLI::Range(Index{4}, Index{1'000'000}));
+    command
+        ->add_flag("--lattice", options->lattice,
+                   "give a rig flesh in a lattice that its skeleton drives (.glb, .gltf, .shape, .skel.txt "
+                   "or shape:NAME)")
+        ->excludes(bones);
+    command
+        ->add_option("--lattice-size", options->lattice_size,
+                     "vertices of the lattice, about (default: 200, or three per bone)")
+        ->check(CLI::Range(Index{20}, Index{20'000}));
+    command->add_option("--lattice-file", options->lattice_file,
+                        "a lattice made by hand instead (docs/lattice.md)");
+    command
+        ->add_option("--levels", options->levels,
+                     "of details that may come where the flesh is strained (default: 1)")
+        ->check(CLI::Range(0, 3));
+    command->add_option(
+        "--stiffness", options->stiffness,
+        "modulus of some of the flesh [Pa]: BONE=YOUNG, #rrggbb=YOUNG of painted vertices, or "
+        "mask:MESH=YOUNG; may be repeated");
     command->add_flag("--json", options->json, "print one JSON object with every figure");
     add_read_options(*command, options->read);
 }

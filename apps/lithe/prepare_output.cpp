@@ -131,6 +131,31 @@ std::vector<ReportFact> facts_of(const BoneModel& model, const fs::path& file)
     return facts;
 }
 
+std::vector<ReportFact> facts_of(const LatticeModel& model, const fs::path& file)
+{
+    const Vec3 size = bounds(model.shown.rest.vertices).sizes();
+    std::error_code ignored;
+    std::vector<ReportFact> facts = {
+        {"made from", model.record.source},
+        {"size", fmt::format("{:.3g} × {:.3g} × {:.3g} m", size[0], size[1], size[2])},
+        {"surface", fmt::format("{} triangles", model.shown.rest.triangle_count())},
+        {"collides by", fmt::format("{} triangles", model.collision.rest.triangle_count())},
+        {"lattice",
+         fmt::format("{} vertices, {} cells", model.lattice.vertices.size(), model.lattice.cells.size())},
+        {"bones",
+         fmt::format("{} on edges, {} held by points", model.lattice.bones.size(), model.held_bones.size())},
+        {"regions", std::to_string(model.regions.size())},
+        {"levels", std::to_string(model.levels)},
+        {"file", megabytes(static_cast<double>(fs::file_size(file, ignored)))},
+        {"peak memory", megabytes(static_cast<double>(peak_memory_bytes()))},
+        {"settings", model.record.settings}};
+    for (const RegionParameters& material : model.materials)
+        facts.push_back({fmt::format("material {}", material.label),
+                         fmt::format("young {:.4g} Pa, {:.4g} kg/m³", material.material.elastic.young_modulus,
+                                     material.density)});
+    return facts;
+}
+
 } // namespace
 
 void write_bones_report(const fs::path& page, const fs::path& model_file, const BoneModel& model,
@@ -152,6 +177,25 @@ void write_bones_report(const fs::path& page, const fs::path& model_file, const 
     }
     std::ranges::sort(all);
     report.frequencies = Eigen::Map<const VecX>(all.data(), static_cast<Index>(all.size()));
+    for (const StageTimes::Stage& stage : times.stages())
+        report.stages.push_back({stage.name, stage.seconds});
+    file.write(to_html(make_report(report, {}, progress)));
+    file.commit();
+}
+
+void write_lattice_report(const fs::path& page, const fs::path& model_file, const LatticeModel& model,
+                          const StageTimes& times, Progress& progress)
+{
+    AtomicFile file(page);
+    ModelReport report{.title = model.name};
+    report.summary = fmt::format("A character with flesh in a lattice of {} vertices and {} cells.",
+                                 model.lattice.vertices.size(), model.lattice.cells.size());
+    report.facts = facts_of(model, model_file);
+    report.surface = model.shown.rest;
+    report.points.resize(3, static_cast<Index>(model.lattice.vertices.size()));
+    for (Index v = 0; v < report.points.cols(); ++v)
+        report.points.col(v) = model.lattice.vertices[static_cast<std::size_t>(v)];
+    report.weights = VecX::Ones(report.points.cols());
     for (const StageTimes::Stage& stage : times.stages())
         report.stages.push_back({stage.name, stage.seconds});
     file.write(to_html(make_report(report, {}, progress)));

@@ -13,6 +13,7 @@ struct SimulateOutputs {
     std::optional<std::string> metrics = {}; ///< JSON
     std::optional<std::string> checkpoint = {};
     int checkpoint_every = 60;               ///< frames
+    int bake_rank = 32;                      ///< see ExportOptions
     std::optional<std::string> compare = {}; ///< "full": run the same in full space beside it, and measure
 };
 

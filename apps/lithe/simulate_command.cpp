@@ -106,7 +106,8 @@ SimulateResult simulate(PreparedScene& prepared, const SimulateOutputs& outputs,
 {
     // everything that can fail for its place fails here, before the work
     std::vector<std::unique_ptr<FrameSink>> exporters;
-    for (const std::string& file : outputs.files) exporters.push_back(make_exporter(file));
+    for (const std::string& file : outputs.files)
+        exporters.push_back(make_exporter(file, {.bake_rank = outputs.bake_rank}));
     std::optional<AtomicFile> metrics_file;
     if (outputs.metrics) metrics_file.emplace(*outputs.metrics);
     World& world = prepared.world;
@@ -158,6 +159,12 @@ void add_simulate_command(CLI::App& app, Session& session)
         "-o,--output", options->outputs.files,
         "file for the animation, by its ending: .glb .usda .pc2 .pvd, or a folder for .ply; may be "
         "repeated");
+    command
+        ->add_option("--bake-rank", options->outputs.bake_rank,
+                     "most morph targets that correct the skin of a character with flesh in a .glb; 0: it is "
+                     "written as a mesh with shapes of its own")
+        ->check(CLI::Range(0, 1000))
+        ->capture_default_str();
     command->add_option("--frames", options->frames, "number of the last frame (default: the scene's)")
         ->check(CLI::Range(0, 10'000'000));
     command->add_option("--metrics", options->outputs.metrics,

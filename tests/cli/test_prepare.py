@@ -171,6 +171,50 @@ class PrepareBones(ProgramTest):
         self.assertEqual(one, (self.folder / "arm.lithe").read_bytes())
 
 
+class PrepareLattice(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("arm.shape", ARM)
+
+    def refuse_lattice(self, *options, says):
+        self.refuse("prepare", "arm.shape", "--lattice", "-o", "arm.lithe", *options, says=says)
+
+    def test_a_character_gets_a_lattice_that_inspect_explains(self):
+        said = self.succeed("prepare", "arm.shape", "--lattice", "-o", "arm.lithe", "--lattice-size", "60", "--levels", "0",
+                            "--stiffness", "hand=2e5", "--report", "arm.html")
+        self.assertIn("character arm in a lattice of", said)
+        found = json.loads(self.succeed("inspect", "arm.lithe", "--json"))
+        self.assertEqual(found["kind"], "lattice")
+        self.assertEqual(found["held_bones"], [])
+        self.assertEqual(len(found["materials"]), 2)
+        self.assertLess(abs(found["vertices"] - 60), 20)
+        self.assertIn("<html", (self.folder / "arm.html").read_text())
+
+    def test_lattices_made_by_hand(self):
+        self.write("off.lattice", "vertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nvertex 0 0 1\ntet 0 1 2 3\n")
+        self.refuse_lattice("--lattice-file", "off.lattice", says=["arm"])
+        self.write("bad.lattice", "tet 0 1 2\n")
+        self.refuse_lattice("--lattice-file", "bad.lattice", says=["bad.lattice:1", "4 vertices"])
+        self.refuse_lattice("--lattice-file", "none.lattice", says=["none.lattice"])
+
+    def test_other_units(self):
+        for scale in ("0.001", "1000"):
+            self.refuse_lattice("--scale", scale, says=["another unit", "--scale"])
+
+    def test_options_that_do_not_fit(self):
+        self.refuse("prepare", "arm.shape", "-o", "arm.lithe", "--levels", "1", says=["--levels", "--lattice"])
+        self.refuse_lattice("--rank", "3", says=["--rank", "--lattice"])
+        self.refuse_lattice("--modes", "3", says=["--modes", "--lattice"])
+        self.refuse_lattice("--stiffness", "ear", says=["BONE=YOUNG"])
+        self.refuse_lattice("--stiffness", "hnd=10", says=["hnd", "did you mean 'hand'"])
+
+    def test_a_clip_of_another_skeleton(self):
+        self.write("other.bvh", "HIERARCHY\nROOT tail\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n}\n"
+                                "MOTION\nFrames: 2\nFrame Time: 0.1\n0 0 0\n9 0 0\n")
+        self.write("scene.toml", "[[body]]\nshape = \"arm.shape\"\n[body.lattice]\nsize = 60\nmotion = \"other.bvh\"\n")
+        self.refuse("simulate", "scene.toml", "--frames", "1", says=["scene.toml"])
+
+
 class PrepareBonesBadInput(ProgramTest):
     def test_options_of_one_body(self):
         self.write("arm.shape", ARM)

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 
@@ -135,4 +136,47 @@ TEST(Predicates, CoordinatesOfVeryDifferentSizes)
     EXPECT_EQ(orient2d({1e15, 1e15}, {0.1, 0.1}, {-1e-15, -1e-15}), 0);
     EXPECT_EQ(orient2d({1e15, 1e15}, {0.1, 0.1}, {-1e-15, -1.0000000000000001e-15}), 0); // the same double
     EXPECT_EQ(orient2d({1e15, 1e15}, {0.1, 0.1}, {-1e-15, std::nextafter(-1e-15, 0.0)}), -1);
+}
+
+TEST(Predicates, SpheresOfPlainCases)
+{
+    const Vec3 o = Vec3::Zero(), x = Vec3::UnitX(), y = Vec3::UnitY(), z = Vec3::UnitZ();
+    EXPECT_EQ(in_sphere(o, x, y, z, {0.5, 0.5, 0.5}), 1);
+    EXPECT_EQ(in_sphere(o, x, y, z, {2.0, 0.0, 0.0}), -1);
+    EXPECT_EQ(in_sphere(o, x, y, z, {1.0, 1.0, 1.0}), 0);
+    EXPECT_EQ(in_sphere(o, x, y, z, {1.0, 1.0, std::nextafter(1.0, 0.0)}), 1);
+    EXPECT_EQ(in_sphere(o, x, y, z, {1.0, 1.0, std::nextafter(1.0, 2.0)}), -1);
+}
+
+TEST(Predicates, SpheresAgreeWithIntegers)
+{
+    Random random(5);
+    int zeros = 0;
+    for (int k = 0; k < 20'000; ++k) {
+        const int bits = k % 2 ? 18 : 2; // small numbers are often cospherical
+        const Grid3 e = random_grid(random, bits);
+        std::array<Grid3, 4> p;
+        for (Grid3& corner : p) corner = random_grid(random, bits);
+        const int orientation = grid_orient3d(p[0], p[1], p[2], p[3]);
+        if (orientation == 0) continue;
+        if (orientation < 0) std::swap(p[0], p[1]);
+        const auto lift = [&](const Grid3& a) {
+            const Wide x = a.x - e.x, y = a.y - e.y, z = a.z - e.z;
+            return x * x + y * y + z * z;
+        };
+        const auto triple = [&](const Grid3& a, const Grid3& b, const Grid3& c) {
+            const Wide ax = a.x - e.x, ay = a.y - e.y, az = a.z - e.z, bx = b.x - e.x, by = b.y - e.y,
+                       bz = b.z - e.z, cx = c.x - e.x, cy = c.y - e.y, cz = c.z - e.z;
+            return ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx);
+        };
+        const int expected =
+            sign_of(lift(p[0]) * triple(p[1], p[2], p[3]) - lift(p[1]) * triple(p[2], p[3], p[0]) +
+                    lift(p[2]) * triple(p[3], p[0], p[1]) - lift(p[3]) * triple(p[0], p[1], p[2]));
+        zeros += expected == 0;
+        ASSERT_EQ(in_sphere(p[0].times(0.125), p[1].times(0.125), p[2].times(0.125), p[3].times(0.125),
+                            e.times(0.125)),
+                  expected)
+            << k;
+    }
+    EXPECT_GT(zeros, 50);
 }

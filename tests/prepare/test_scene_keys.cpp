@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "lithe/core/atomic_file.hpp"
+#include "lithe/geometry/control_lattice_io.hpp"
 #include "lithe/geometry/make_shape.hpp"
 #include "lithe/geometry/shape_field.hpp"
 #include "lithe/prepare/prepare_model.hpp"
@@ -137,7 +138,8 @@ std::vector<KeyCase> body_cases()
          "[0, 0, 10]"},
         {"body.rigid", body("rigid = @"), "false", "true"},
         {"body.restitution", body("rigid = true\nrestitution = @"), "0", "1"},
-        {"body.groups", body("groups = [@]") + "groups = [\"fish\"]\npasses = [\"fish\"]\n", "\"fish\"", "\"bird\""},
+        {"body.groups", body("groups = [@]") + "groups = [\"fish\"]\npasses = [\"fish\"]\n", "\"fish\"",
+         "\"bird\""},
         {"body.passes", body("passes = [@]") + "groups = [\"fish\"]\n", "\"fish\"", ""},
         {"body.contact_stiffness", body("contact_stiffness = @"), "1e7", "1e8"},
         // a block that is squeezed flat and through itself by its pins
@@ -215,6 +217,63 @@ std::vector<KeyCase> reduce_cases()
         {"body.reduce.poses", reduced("[body.reduce]\nrank = 6\nposes = @"), "40", "60"},
         {"body.reduce.contact_modes", reduced(few + "contact_modes = @"), "0", "1"},
         {"body.reduce.seed", reduced(few + "seed = @"), "1", "2"},
+    };
+}
+
+/// The same worm with flesh in a lattice, hanging in the air by its bones.
+std::vector<KeyCase> lattice_cases()
+{
+    const auto worm = [](const std::string& more) {
+        return "[[body]]\nshape = \"worm.shape\"\nposition = [0, 1, 0]\nmaterial = {young = 2e4}\n" + more +
+               "\n";
+    };
+    const auto with = [=](const std::string& more) {
+        return worm("[body.lattice]\n" + (more.find("size") == more.npos ? std::string("size = 40\n") : "") +
+                    more);
+    };
+    const auto stiff = [=](const std::string& what) { return with("stiffness = [{" + what + "}]"); };
+    const auto table = [](const std::string& more) {
+        return "[[body]]\nmesh = \"table.skel.txt\"\nmaterial = {young = 2e4}\n[body.lattice]\nsize = 40\n" +
+               more + "\n";
+    };
+    const auto waving = [=](const std::string& more) {
+        return with(
+            "track = [{joint = \"middle\", motion = [{time = 0}, {time = 0.05, rotation = [0, 40, 0]}]}]\n" +
+            more);
+    };
+    return {
+        {"body.lattice", worm("lattice = @"), "{size = 40}", "{size = 80}"},
+        {"body.lattice.size", with("size = @"), "40", "80"},
+        {"body.lattice.file", worm("lattice = {file = \"@\"}"), "near.lattice", "far.lattice"},
+        {"body.lattice.levels", with("levels = @"), "0", "1"},
+        {"body.lattice.proxy", with("proxy = @\n[[obstacle]]\nshape = \"plane\"\nposition = [0, 0.955, 0]"),
+         "40", "80"},
+        {"body.lattice.damping", waving("damping = @"), "0", "9"},
+        {"body.lattice.stiffness", with("@"), "", "stiffness = [{bone = \"tail\", young = 1e5}]"},
+        {"body.lattice.stiffness.bone", stiff("bone = \"@\", young = 1e5"), "tail", "head"},
+        {"body.lattice.stiffness.color", stiff("color = @, young = 1e5"), "[1, 0, 0]", "[0, 0, 1]"},
+        {"body.lattice.stiffness.mask", stiff("mask = \"@\", young = 1e5"), "near.obj", "far.obj"},
+        {"body.lattice.stiffness.young", stiff("bone = \"tail\", young = @"), "1e5", "2e5"},
+        {"body.lattice.clip", table("clip = \"@\""), "shift", "turn"},
+        {"body.lattice.motion", table("motion = \"@\""), "shift.bvh", "lift.bvh"},
+        {"body.lattice.start", waving("start = @"), "0", "0.02"},
+        {"body.lattice.speed", waving("speed = @"), "1", "0.5"},
+        {"body.lattice.loop", waving("start = 0.04\nloop = @"), "true", "false"},
+        {"body.lattice.track", with("track = @"), "[]",
+         "[{joint = \"middle\", motion = [{time = 0, rotation = [0, 9, 0]}]}]"},
+        {"body.lattice.track.joint",
+         with("track = [{joint = \"@\", motion = [{time = 0, rotation = [0, 9, 0]}]}]"), "middle", "tail"},
+        {"body.lattice.track.motion", with("track = [{joint = \"middle\", motion = @}]"), "[{time = 0}]",
+         "[{time = 0, rotation = [0, 9, 0]}]"},
+        {"body.lattice.track.motion.time",
+         with("track = [{joint = \"middle\", motion = [{time = 0}, {time = @, rotation = [0, 40, 0]}]}]"),
+         "0.1", "0.2"},
+        {"body.lattice.track.motion.translation",
+         with("track = [{joint = \"head\", motion = [{time = 0, translation = @}]}]"), "[0, 0, 0]",
+         "[0, 0.1, 0]"},
+        {"body.lattice.track.motion.rotation",
+         with("track = [{joint = \"middle\", motion = [{time = 0, rotation = @}]}]"), "[0, 0, 0]",
+         "[0, 9, 0]"},
     };
 }
 
@@ -339,9 +398,11 @@ std::vector<KeyCase> obstacle_cases()
         {"obstacle.path.rotation", on(low + "path = [{time = 0}, {time = 1, rotation = @}]"), "[0, 0, 10]",
          "[0, 0, 20]"},
         {"obstacle.friction", on(low + "friction = @"), "0", "0.8"},
-        {"obstacle.groups", block + std::string("groups = [\"fish\"]\npasses = [\"fish\"]\n") + ground + "groups = [@]\n",
+        {"obstacle.groups",
+         block + std::string("groups = [\"fish\"]\npasses = [\"fish\"]\n") + ground + "groups = [@]\n",
          "\"fish\"", "\"bird\""},
-        {"obstacle.passes", block + std::string("groups = [\"fish\"]\n") + ground + "passes = [@]\n", "\"fish\"", ""},
+        {"obstacle.passes", block + std::string("groups = [\"fish\"]\n") + ground + "passes = [@]\n",
+         "\"fish\"", ""},
         {"obstacle.hidden", on("shape = \"plane\"\nhidden = @"), "false", "true"},
         {"obstacle.color", on("shape = \"plane\"\ncolor = @"), "[1, 0, 0]", "[0, 1, 0]"},
     };
@@ -374,10 +435,12 @@ std::vector<KeyCase> character_cases()
         {"character.rotation", on_skin(table + "rotation = @"), "[0, 0, 0]", "[0, 0, 2]"},
         {"character.friction", on_skin(moving + "friction = @"), "0", "0.8"},
         {"character.groups",
-         block + std::string("groups = [\"fish\"]\npasses = [\"fish\"]\n[[character]]\n") + moving + "groups = [@]\n",
+         block + std::string("groups = [\"fish\"]\npasses = [\"fish\"]\n[[character]]\n") + moving +
+             "groups = [@]\n",
          "\"fish\"", "\"bird\""},
         {"character.passes",
-         block + std::string("groups = [\"fish\"]\n[[character]]\n") + moving + "passes = [@]\n", "\"fish\"", ""},
+         block + std::string("groups = [\"fish\"]\n[[character]]\n") + moving + "passes = [@]\n", "\"fish\"",
+         ""},
         {"character.color", on_skin(table + "color = @"), "[1, 0, 0]", "[0, 1, 0]"},
         {"character.track", on_skin(table + "@"), "",
          "[[character.track]]\njoint = \"root\"\nmotion = [{time = 0}, {time = 1, translation = [1, 0, 0]}]"},
@@ -444,12 +507,16 @@ std::vector<KeyCase> joint_cases()
 std::vector<KeyCase> pair_cases()
 {
     const auto scene = [](const std::string& keys) {
-        return fmt::format("{}name = \"x\"\nrigid = true\n[[body]]\nname = \"far\"\nrigid = true\nshape = "
-                           "\"box:size=0.2x0.2x0.2\"\nposition = [3, 0.1, 0]\n[[obstacle]]\nname = \"y\"\nshape = "
-                           "\"plane\"\n[[obstacle]]\nname = \"above\"\nshape = \"sphere:radius=1\"\nposition = [0, 9, 0]\n{}\n",
-                           block, keys);
+        return fmt::format(
+            "{}name = \"x\"\nrigid = true\n[[body]]\nname = \"far\"\nrigid = true\nshape = "
+            "\"box:size=0.2x0.2x0.2\"\nposition = [3, 0.1, 0]\n[[obstacle]]\nname = \"y\"\nshape = "
+            "\"plane\"\n[[obstacle]]\nname = \"above\"\nshape = \"sphere:radius=1\"\nposition = [0, 9, "
+            "0]\n{}\n",
+            block, keys);
     };
-    const auto rule = [=](const std::string& keys) { return scene("[[pair]]\na = \"x\"\nb = \"y\"\n" + keys); };
+    const auto rule = [=](const std::string& keys) {
+        return scene("[[pair]]\na = \"x\"\nb = \"y\"\n" + keys);
+    };
     return {
         {"pair", scene("@"), "", "[[pair]]\na = \"x\"\nb = \"y\"\ncollide = false"},
         {"pair.a", scene("[[pair]]\na = \"@\"\nb = \"y\"\ncollide = false"), "x", "far"},
@@ -463,9 +530,9 @@ std::vector<KeyCase> pair_cases()
 std::vector<KeyCase> all_cases()
 {
     std::vector<KeyCase> all;
-    for (const auto& some : {head_cases(), body_cases(), reduce_cases(), bones_cases(), training_cases(),
-                             pin_cases(), load_cases(), obstacle_cases(), character_cases(), pair_cases(),
-                             joint_cases()})
+    for (const auto& some :
+         {head_cases(), body_cases(), reduce_cases(), bones_cases(), lattice_cases(), training_cases(),
+          pin_cases(), load_cases(), obstacle_cases(), character_cases(), pair_cases(), joint_cases()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }
@@ -510,9 +577,18 @@ protected:
                 fmt::format("joint root at 0 0 0 radius {0}\njoint end of root at 0.3 0 0 radius {0}\n",
                             radius));
         write_file(folder_ / "worm.shape",
-                   "joint head at 0.2 0 0 radius 0.05\njoint middle of head at -0.2 0 0 "
+                   "joint head at 0.2 0 0 radius 0.05 color 1 0 0\njoint middle of head at -0.2 0 0 "
                    "radius 0.05\njoint tail of middle at -0.2 0 0 radius 0.05\n"
-                   "cone of tail to -0.2 0 0 radius 0.05\n");
+                   "cone of tail to -0.2 0 0 radius 0.05 color 0 0 1\n");
+        for (const auto& [file, reach] : {std::pair("near", 0.3), std::pair("far", 0.4)}) {
+            ControlLattice box{.cells = {{LatticeCellKind::Hex, {0, 1, 2, 3, 4, 5, 6, 7}}}};
+            for (int k = 0; k < 8; ++k)
+                box.vertices.push_back(Vec3(-0.2, 0, 0) + Vec3(k & 1 ? 0.8 : -0.8, k & 2 ? reach : -reach,
+                                                               k & 4 ? reach : -reach));
+            write_file(folder_ / (std::string(file) + ".lattice"), lattice_text(box));
+            TriangleMesh mask = make_shape(fmt::format("box:size={0}x1x1", 2.0 * reach), 0.5, progress);
+            write_surface(folder_ / (std::string(file) + ".obj"), mask);
+        }
         write_reduced("soft.lithe", "2e4");
         write_reduced("stiff.lithe", "4e4");
     }

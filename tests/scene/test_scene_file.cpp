@@ -395,6 +395,98 @@ std::vector<KeyCase> rigid_cases()
     };
 }
 
+std::vector<KeyCase> lattice_cases()
+{
+    const auto with = [](std::string_view keys) {
+        return fmt::format("[[body]]\nshape = \"trout\"\n[body.lattice]\n{}\n", keys);
+    };
+    const auto lattice = [](const Scene& s) -> const SceneLattice& { return *body(s).lattice; };
+    const auto track = [=](std::string_view motion) {
+        return with(fmt::format("track = [{{joint = \"head\", motion = {}}}]", motion));
+    };
+    return {
+        {"body.lattice", with_body("lattice = {}"), [=](const Scene& s) { return lattice(s).levels == 1; },
+         with_body("rigid = true\nlattice = {}"),
+         "scene.toml:3:1: rigid belongs to a body without a lattice; remove it"},
+        {"body.lattice.size", with("size = 90"), [=](const Scene& s) { return lattice(s).size == 90; },
+         with("size = 3"), "scene.toml:4:8: size = 3 must lie in [20, 20000]"},
+        {"body.lattice.file", with("file = \"scene.toml\""),
+         [=](const Scene& s) { return lattice(s).file->filename() == "scene.toml"; }, with("file = 3"),
+         "scene.toml:4:8: file must be a text, but is the number 3"},
+        {"body.lattice.levels", with("levels = 2"), [=](const Scene& s) { return lattice(s).levels == 2; },
+         with("levels = 4"), "scene.toml:4:10: levels = 4 must lie in [0, 3]"},
+        {"body.lattice.proxy", with("proxy = 80"), [=](const Scene& s) { return lattice(s).proxy == 80; },
+         with("proxy = 3"), "scene.toml:4:9: proxy = 3 must lie in [4, 100000000]"},
+        {"body.lattice.damping", with("damping = 3"),
+         [=](const Scene& s) { return lattice(s).damping == 3.0; }, with("damping = -1"),
+         "scene.toml:4:11: damping = -1 must be at least 0"},
+        {"body.lattice.stiffness", with("stiffness = [{bone = \"head\", young = 10}]"),
+         [=](const Scene& s) { return lattice(s).stiffness.size() == 1; }, with("stiffness = 3"),
+         "scene.toml:4:13: stiffness must be a list of tables, as in [[body.lattice.stiffness]], but is the "
+         "number 3"},
+        {"body.lattice.stiffness.bone", with("stiffness = [{bone = \"head\", young = 10}]"),
+         [=](const Scene& s) { return lattice(s).stiffness.at(0).bone == "head"; },
+         with("stiffness = [{bone = 1, young = 10}]"),
+         "scene.toml:4:22: bone must be a text, but is the number 1"},
+        {"body.lattice.stiffness.color", with("stiffness = [{color = [1, 0, 0], young = 10}]"),
+         [=](const Scene& s) { return lattice(s).stiffness.at(0).color == Vec3(1, 0, 0); },
+         with("stiffness = [{young = 10}]"),
+         "scene.toml:4:14: [[body.lattice.stiffness]] needs one of bone, color and mask"},
+        {"body.lattice.stiffness.mask", with("stiffness = [{mask = \"scene.toml\", young = 10}]"),
+         [=](const Scene& s) { return lattice(s).stiffness.at(0).mask->filename() == "scene.toml"; },
+         with("stiffness = [{mask = 3, young = 10}]"),
+         "scene.toml:4:22: mask must be a text, but is the number 3"},
+        {"body.lattice.stiffness.young", with("stiffness = [{bone = \"head\", young = \"2 kPa\"}]"),
+         [=](const Scene& s) { return lattice(s).stiffness.at(0).young == 2000.0; },
+         with("stiffness = [{bone = \"head\"}]"),
+         "scene.toml:4:14: [[body.lattice.stiffness]] needs the key young"},
+        {"body.lattice.clip", with("clip = \"walk\""),
+         [=](const Scene& s) { return lattice(s).clip == "walk"; },
+         with("clip = \"walk\"\ntrack = [{joint = \"head\", motion = [{time = 0}]}]"),
+         "scene.toml:5:1: a character plays a clip or its tracks, not both; remove one"},
+        {"body.lattice.motion", with("motion = \"scene.toml\""),
+         [=](const Scene& s) { return lattice(s).motion.has_value(); }, with("motion = 3"),
+         "scene.toml:4:10: motion must be a text, but is the number 3"},
+        {"body.lattice.start", with("start = \"500 ms\""),
+         [=](const Scene& s) { return lattice(s).playback.start == 0.5; }, with("start = \"a\""),
+         "scene.toml:4:9: start = \"a\" is not a time; write it as in \"10 ms\", with one of the units s, "
+         "ms"},
+        {"body.lattice.speed", with("speed = 0.5"),
+         [=](const Scene& s) { return lattice(s).playback.speed == 0.5; }, with("speed = true"),
+         "scene.toml:4:9: speed must be a number, but is true"},
+        {"body.lattice.loop", with("loop = false"), [=](const Scene& s) { return !lattice(s).playback.loop; },
+         with("loop = 1"), "scene.toml:4:8: loop must be true or false, but is the number 1"},
+        {"body.lattice.track", track("[{time = 0}]"),
+         [=](const Scene& s) { return lattice(s).tracks.size() == 1; }, with("track = 3"),
+         "scene.toml:4:9: track must be a list of tables, as in [[body.lattice.track]], but is the number 3"},
+        {"body.lattice.track.joint", track("[{time = 0}]"),
+         [=](const Scene& s) { return lattice(s).tracks.at(0).joint == "head"; },
+         with("track = [{motion = [{time = 0}]}]"),
+         "scene.toml:4:10: [[body.lattice.track]] needs the key joint"},
+        {"body.lattice.track.motion", track("[{time = 0}, {time = 1}]"),
+         [=](const Scene& s) { return lattice(s).tracks.at(0).motion.times().size() == 2; },
+         with("track = [{joint = \"head\"}]"),
+         "scene.toml:4:10: [[body.lattice.track]] needs the key motion"},
+        {"body.lattice.track.motion.time", track("[{time = 2}]"),
+         [=](const Scene& s) { return lattice(s).tracks.at(0).motion.times().front() == 2.0; },
+         track("[{time = 2}, {time = 1}]"),
+         "scene.toml:4:61: time = 1 must be after the time before it, 2 s"},
+        {"body.lattice.track.motion.translation", track("[{time = 0, translation = [1, 2, 3]}]"),
+         [=](const Scene& s) {
+             return lattice(s).tracks.at(0).motion.values().front().translation == Vec3(1, 2, 3);
+         },
+         track("[{time = 0, translation = 1}]"),
+         "scene.toml:4:66: translation must be three numbers, as in [0, 1, 0], but is the number 1"},
+        {"body.lattice.track.motion.rotation", track("[{time = 0, rotation = [0, 20, 0]}]"),
+         [=](const Scene& s) {
+             return same_turn(lattice(s).tracks.at(0).motion.values().front().rotation,
+                              turn(20, Vec3::UnitY()));
+         },
+         track("[{time = 0, rotation = 1}]"),
+         "scene.toml:4:63: rotation must be three numbers, as in [0, 1, 0], but is the number 1"},
+    };
+}
+
 std::vector<KeyCase> bones_cases()
 {
     const auto with_bones = [](std::string_view keys) {
@@ -423,7 +515,7 @@ std::vector<KeyCase> bones_cases()
          "scene.toml:3:15: proxy = 3 must lie in [4, 100000000]"},
         {"body.detail", with_bones("detail = \"5 mm\""),
          [](const Scene& s) { return body(s).source.detail == 0.005; }, with_body("detail = 0.01"),
-         "scene.toml:3:1: detail belongs to a shape with [body.bones]; remove it"},
+         "scene.toml:3:1: detail belongs to a shape with [body.bones] or [body.lattice]; remove it"},
         {"body.led", with_bones("led = [{bone = \"head\"}]"),
          [](const Scene& s) { return body(s).led.size() == 1; }, with_body("led = [{bone = \"head\"}]"),
          "scene.toml:3:1: led belongs to a body with [body.bones]; remove it"},
@@ -930,8 +1022,8 @@ std::vector<KeyCase> all_cases()
 {
     std::vector<KeyCase> all;
     for (const auto& some : {top_cases(), material_cases(), body_cases(), rigid_cases(), bones_cases(),
-                             region_cases(), pin_cases(), load_cases(), obstacle_cases(), character_cases(),
-                             pair_cases(), joint_cases(), training_cases()})
+                             lattice_cases(), region_cases(), pin_cases(), load_cases(), obstacle_cases(),
+                             character_cases(), pair_cases(), joint_cases(), training_cases()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }

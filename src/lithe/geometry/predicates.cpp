@@ -12,6 +12,7 @@ constexpr double epsilon = 0x1.0p-53; ///< half an ulp of 1
 /// Bounds of the rounding errors of the plain formulas below, relative to their permanents.  [She97]
 constexpr double orient2d_bound = (3.0 + 16.0 * epsilon) * epsilon;
 constexpr double orient3d_bound = (7.0 + 56.0 * epsilon) * epsilon;
+constexpr double in_sphere_bound = (16.0 + 224.0 * epsilon) * epsilon;
 
 /// hi + lo, exactly; |lo| is at most half an ulp of hi.
 struct Pair {
@@ -144,6 +145,54 @@ int orient3d_exact(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d)
     return (cross(cx, cy, dx, dy) * bz + cross(dx, dy, bx, by) * cz + cross(bx, by, cx, cy) * dz).sign();
 }
 
+struct ExactVector {
+    Expansion<2> x, y, z;
+};
+
+/// det[p, q, r]
+Expansion<192> triple(const ExactVector& p, const ExactVector& q, const ExactVector& r)
+{
+    return cross(q.x, q.y, r.x, r.y) * p.z + cross(r.x, r.y, p.x, p.y) * q.z +
+           cross(p.x, p.y, q.x, q.y) * r.z;
+}
+
+/// |p|^2 times a number.
+template <int N>
+Expansion<48 * N> lifted(const Expansion<N>& number, const ExactVector& p)
+{
+    return number * p.x * p.x + number * p.y * p.y + number * p.z * p.z;
+}
+
+int in_sphere_exact(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d, const Vec3& e)
+{
+    const auto from_e = [&](const Vec3& x) {
+        const auto part = [&](int k) { return expansion(exact_difference(x[k], e[k])); };
+        return ExactVector{part(0), part(1), part(2)};
+    };
+    const ExactVector A = from_e(a), B = from_e(b), C = from_e(c), D = from_e(d);
+    return (lifted(triple(B, C, D), A) + -lifted(triple(C, D, A), B) +
+            (lifted(triple(D, A, B), C) + -lifted(triple(A, B, C), D)))
+        .sign();
+}
+
+/// det[p, q, r] and the sum of the sizes of its six products.
+struct Triple {
+    double det, permanent;
+};
+
+Triple plain_triple(const Vec3& p, const Vec3& q, const Vec3& r)
+{
+    Triple out{0.0, 0.0};
+    const std::array<const Vec3*, 3> v = {&p, &q, &r};
+    for (std::size_t k = 0; k < 3; ++k) {
+        const Vec3 &s = *v[(k + 1) % 3], &t = *v[(k + 2) % 3];
+        const double left = s[0] * t[1], right = s[1] * t[0], z = (*v[k])[2];
+        out.det += z * (left - right);
+        out.permanent += std::abs(z) * (std::abs(left) + std::abs(right));
+    }
+    return out;
+}
+
 } // namespace
 
 int orient2d(const Vec2& a, const Vec2& b, const Vec2& c)
@@ -167,6 +216,20 @@ int orient3d(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d)
                              std::abs(dz) * (std::abs(bxcy) + std::abs(bycx));
     if (std::abs(det) > orient3d_bound * permanent) return sign_of(det);
     return orient3d_exact(a, b, c, d);
+}
+
+int in_sphere(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d, const Vec3& e)
+{
+    const Vec3 A = a - e, B = b - e, C = c - e, D = d - e;
+    const Triple bcd = plain_triple(B, C, D), cda = plain_triple(C, D, A), dab = plain_triple(D, A, B),
+                 abc = plain_triple(A, B, C);
+    const double a2 = A.squaredNorm(), b2 = B.squaredNorm(), c2 = C.squaredNorm(), d2 = D.squaredNorm();
+    const double det = (a2 * bcd.det - b2 * cda.det) + (c2 * dab.det - d2 * abc.det);
+    const double permanent =
+        a2 * bcd.permanent + b2 * cda.permanent + c2 * dab.permanent + d2 * abc.permanent;
+    // twice the bound of [She97], whose formula groups the same products otherwise
+    if (std::abs(det) > 2.0 * in_sphere_bound * permanent) return sign_of(det);
+    return in_sphere_exact(a, b, c, d, e);
 }
 
 bool collinear(const Vec3& a, const Vec3& b, const Vec3& c)

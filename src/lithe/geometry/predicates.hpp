@@ -15,6 +15,10 @@ int orient2d(const Vec2& a, const Vec2& b, const Vec2& c);
 /// of abc points), 0 when the four points are coplanar.
 int orient3d(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d);
 
+/// +1 when e lies inside the sphere through the corners of tet abcd of positive volume, -1 outside, 0 on it. Products of five
+/// coordinate differences must neither overflow nor fall below the smallest normal number (about 1e-50 to 1e50).
+int in_sphere(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d, const Vec3& e);
+
 /// Whether a, b, c lie on one line.
 bool collinear(const Vec3& a, const Vec3& b, const Vec3& c);
 

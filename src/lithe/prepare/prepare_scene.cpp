@@ -9,6 +9,7 @@
 #include "lithe/prepare/prepare_body.hpp"
 #include "lithe/prepare/prepare_character.hpp"
 #include "lithe/prepare/source.hpp"
+#include "lithe/reduce/lattice_model_io.hpp"
 
 namespace lithe {
 namespace {
@@ -72,6 +73,11 @@ std::unique_ptr<Body> prepare_body(const Scene& scene, const SceneBody& body, Mo
     if (has_bones(body)) {
         auto character = prepare_articulated_body(scene, body, models, progress, out.notes);
         out.inputs = mixed(out.inputs, character->model().prepared->record.inputs);
+        return character;
+    }
+    if (has_lattice(body)) {
+        auto character = prepare_lattice_body(scene, body, models, progress, out.notes);
+        out.inputs = mixed(out.inputs, character->system().model->record.inputs);
         return character;
     }
     if (!body.model && !body.reduction && !body.rigid)
@@ -201,7 +207,10 @@ Scene character_scene(const std::filesystem::path& file, const ReadOptions& read
 
 TriangleMesh model_surface(const std::filesystem::path& file)
 {
-    return model_kind(file) == "bones" ? read_bone_model(file).shown.rest : read_model(file).shown.rest;
+    const std::string kind = model_kind(file);
+    if (kind == "bones") return read_bone_model(file).shown.rest;
+    if (kind == "lattice") return read_lattice_model(file).shown.rest;
+    return read_model(file).shown.rest;
 }
 
 } // namespace

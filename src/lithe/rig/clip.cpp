@@ -137,6 +137,12 @@ double looped(const Clip& clip, double t)
     return first + (turn < 0.0 ? turn + duration : turn);
 }
 
+double Playback::clip_time(const Clip& clip, double t) const
+{
+    const double at = clip.begin() + start + speed * t;
+    return loop ? looped(clip, at) : std::clamp(at, clip.begin(), clip.end());
+}
+
 namespace {
 
 /// "Armature|Walk" is "walk" for short.

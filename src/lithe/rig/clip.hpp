@@ -58,6 +58,15 @@ void make_continuous(std::vector<Quat>& rotations);
 /// The time in the clip when it is played over and over, beginning at its first key.
 double looped(const Clip& clip, double t);
 
+/// How a clip runs beside the time of the world: it is at  start + speed t  after its first key.
+struct Playback {
+    double start = 0.0; ///< [s]
+    double speed = 1.0; ///< may be zero or negative
+    bool loop = true;   ///< else it stays where it ends
+
+    double clip_time(const Clip& clip, double t) const;
+};
+
 /// Which clip is meant by a name, by a number from 0, or by the last part of one name, whatever its case ("walk" for
 /// "Armature|Walk"). InputError that lists what there is, with the nearest name.
 const Clip& find_clip(const std::vector<Clip>& clips, const std::string& wanted);

@@ -20,6 +20,9 @@ std::unique_ptr<FrameSink> make_ply_exporter(const Path& folder);
 struct GlbOptions {
     /// Largest distance of a vertex from its place, as a share of the diagonal of the body at rest; > 0.
     double tolerance = 1e-4;
+    /// Most morph targets that correct the skin of a character with flesh. Where they come nearer than a thousandth of its size, it is
+    /// written as it came, with its skeleton, materials and these; else as a mesh with shapes of its own. 0: always that.
+    int bake_rank = 32;
 };
 std::unique_ptr<FrameSink> make_glb_exporter(const Path& target, const GlbOptions& options = {});
 

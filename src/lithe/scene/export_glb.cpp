@@ -1,11 +1,14 @@
 // glTF 2.0, binary: a JSON text that describes the scene, and one block of bytes with all numbers.
 #include <algorithm>
+#include <optional>
+#include <set>
 
 #include "lithe/core/atomic_file.hpp"
 #include "lithe/core/error.hpp"
 #include "lithe/core/version.hpp"
 #include "lithe/math/color.hpp"
 #include "lithe/rig/gltf_character.hpp"
+#include "lithe/rig/skinning.hpp"
 #include "lithe/scene/export_creases.hpp"
 #include "lithe/scene/export_morphs.hpp"
 
@@ -160,18 +163,92 @@ void place_scene(const Affine3& placement, const std::string& name, GltfDocument
     nodes.push_back(std::move(top));
 }
 
+// ---- flesh
+
+constexpr double flesh_tolerance = 1e-3; ///< of the body's size, by which baked skin may miss its place
+
+/// What morph targets add to the skin at rest in every frame, so that skinning brings it where the flesh is:
+///
+///   A_v (X + c) + t_v = x,   A_v and t_v of linear skinning, as viewers of glTF do it
+MatX rest_corrections(const RecordedBody& body)
+{
+    const Character& character = *body.shown.character;
+    MatX out(3 * body.vertex_count(), static_cast<Index>(body.joints.size()));
+    VertexFrames frames;
+    Points X;
+    for (std::size_t f = 0; f < body.joints.size(); ++f) {
+        const std::vector<Affine3> M = bone_transforms(character.bones, body.joints[f]);
+        skin_frames(SkinningMethod::Linear, character.weights, M, frames);
+        pull_back(frames, world_positions(body, f).cast<double>(), X);
+        out.col(static_cast<Index>(f)) = (X - character.surface.vertices).reshaped();
+    }
+    return out;
+}
+
+/// Shapes whose sums over the frames correct a skin.
+struct Bake {
+    MatX shapes;  ///< 3n x r [m]
+    MatX weights; ///< r x frames
+};
+
+/// The same sums with all weights in [0, 1], since Blender and others cut off what is not: one more shape, of constant weight 1, has
+/// what the others are at their least.
+Bake in_unit_range(const Bake& bake)
+{
+    const VecX low = bake.weights.rowwise().minCoeff();
+    const VecX range = (bake.weights.rowwise().maxCoeff() - low).cwiseMax(1e-12);
+    Bake out{MatX(bake.shapes.rows(), low.size() + 1), MatX::Ones(low.size() + 1, bake.weights.cols())};
+    out.shapes << bake.shapes * range.asDiagonal(), bake.shapes * low;
+    out.weights.topRows(low.size()) = range.cwiseInverse().asDiagonal() * (bake.weights.colwise() - low);
+    return out;
+}
+
+/// The fewest of them, up to `most`, that are within `tolerance` of the corrections at every vertex.
+std::optional<Bake> baked(const MatX& corrections, int most, double tolerance)
+{
+    const MatX gram = corrections.transpose() * corrections;
+    const Eigen::SelfAdjointEigenSolver<MatX> eigen(gram);
+    const auto error_of = [&](const Bake& bake) {
+        const MatX left = corrections - bake.shapes * bake.weights;
+        return left.reshaped(3, left.size() / 3).colwise().norm().maxCoeff();
+    };
+    const Index frames = corrections.cols();
+    for (Index rank = 1; rank <= std::min<Index>(most, frames); rank = std::max(rank + 1, rank * 5 / 4)) {
+        const MatX V = eigen.eigenvectors().rightCols(rank).rowwise().reverse();
+        const Bake bake{corrections * V, V.transpose()};
+        if (error_of(bake) <= tolerance) return in_unit_range(bake);
+    }
+    return std::nullopt;
+}
+
+/// Nothing for a body whose skin is where its joints bring it, and for one that needs more shapes than that.
+std::optional<Bake> flesh_of(const RecordedBody& body, const GlbOptions& options)
+{
+    if (body.positions.empty() || options.bake_rank < 1) return std::nullopt;
+    const double size = bounds(body.shown.surface.vertices).diagonal().norm();
+    return baked(rest_corrections(body), options.bake_rank, flesh_tolerance * size);
+}
+
 /// A character as it came, with what it did in the run as its one animation.
-GltfDocument character_document(const RecordedBody& body, const std::vector<double>& times)
+GltfDocument character_document(const RecordedBody& body, const std::vector<double>& times,
+                                const std::optional<Bake>& flesh)
 {
     const Character& character = *body.shown.character;
     const Clip clip = recorded_clip(body, times);
     if (!character.source) {
         Character copy = character;
         copy.clips = {clip};
-        return make_gltf(copy);
+        GltfDocument made = make_gltf(copy);
+        if (!flesh) return made;
+        // read again: targets are added to a document and the character in it
+        const auto document = std::make_shared<const GltfDocument>(std::move(made));
+        made = *document;
+        add_morph_targets(made, gltf_character(document), flesh->shapes, times, flesh->weights, run_name);
+        return made;
     }
     GltfDocument document = *character.source;
     set_animation(document, character, clip);
+    if (flesh) add_morph_targets(document, character, flesh->shapes, times, flesh->weights, run_name);
     place_scene(character.skeleton.placement, body.shown.name, document);
     return document;
 }
@@ -194,7 +271,7 @@ public:
             times_ = document_.add_accessor(times);
         }
         for (const RecordedBody& body : recording_.bodies)
-            if (body.joints.empty()) add_body(body);
+            if (body.joints.empty() || bodies_with_shapes_.contains(&body)) add_body(body);
         join_animations();
     }
 
@@ -203,7 +280,12 @@ public:
 private:
     void add_character(const RecordedBody& body)
     {
-        GltfDocument document = character_document(body, recording_.times);
+        const std::optional<Bake> flesh = flesh_of(body, options_);
+        if (!body.positions.empty() && !flesh) {
+            bodies_with_shapes_.insert(&body);
+            return;
+        }
+        GltfDocument document = character_document(body, recording_.times, flesh);
         if (document_.count("nodes") == 0)
             document_ = std::move(document);
         else
@@ -332,7 +414,8 @@ private:
     const Recording& recording_;
     GlbOptions options_;
     GltfDocument document_;
-    int times_ = -1; ///< accessor of the times of all frames
+    int times_ = -1;                                   ///< accessor of the times of all frames
+    std::set<const RecordedBody*> bodies_with_shapes_; ///< characters whose flesh is too rich for their skin
     Json channels_ = Json::array(), samplers_ = Json::array();
 };
 

@@ -12,7 +12,8 @@ struct RecordedBody {
     std::vector<RigidPose> poses = {};    ///< one per frame
     std::vector<Points3f> positions = {}; ///< one per frame, in the pose; or ...
     std::vector<VecX> weights = {}; ///< ... those of shown.morphs; neither for a body that only moves rigidly
-    std::vector<std::vector<Affine3>> joints = {}; ///< of shown.character's skeleton, in the world
+    /// Of shown.character's skeleton, in the world. With positions beside them, the skin is not where the joints alone bring it.
+    std::vector<std::vector<Affine3>> joints = {};
 
     bool deforms() const { return !positions.empty() || !weights.empty(); }
     Index vertex_count() const { return shown.surface.vertex_count(); }

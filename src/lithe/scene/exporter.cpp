@@ -47,13 +47,13 @@ private:
     Frame frame_;
 };
 
-std::unique_ptr<FrameSink> make_format(const std::filesystem::path& target)
+std::unique_ptr<FrameSink> make_format(const std::filesystem::path& target, const ExportOptions& options)
 {
     if (target.empty()) throw InputError("the name of an output file is empty");
     if (!target.has_filename()) return exporting::make_ply_exporter(target.parent_path());
     const std::string ending = ending_of(target);
     if (ending.empty()) return exporting::make_ply_exporter(target);
-    if (ending == ".glb") return exporting::make_glb_exporter(target);
+    if (ending == ".glb") return exporting::make_glb_exporter(target, {.bake_rank = options.bake_rank});
     if (ending == ".usda") return exporting::make_usda_exporter(target);
     if (ending == ".pc2") return exporting::make_pc2_exporter(target);
     if (ending == ".pvd") return exporting::make_pvd_exporter(target);
@@ -66,9 +66,9 @@ std::unique_ptr<FrameSink> make_format(const std::filesystem::path& target)
 
 } // namespace
 
-std::unique_ptr<FrameSink> make_exporter(const std::filesystem::path& target)
+std::unique_ptr<FrameSink> make_exporter(const std::filesystem::path& target, const ExportOptions& options)
 {
-    return std::make_unique<VisibleBodies>(make_format(target));
+    return std::make_unique<VisibleBodies>(make_format(target, options));
 }
 
 } // namespace lithe

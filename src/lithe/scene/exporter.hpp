@@ -6,6 +6,10 @@
 
 namespace lithe {
 
+struct ExportOptions {
+    int bake_rank = 32; ///< of a .glb: most morph targets that correct a character's skin, see GlbOptions; >= 0
+};
+
 /// The sink for a file name, by its ending (docs/output-files.md):
 ///
 ///   .glb    one node per body; a rigid one is moved by the node, another also by morph targets and their weights
@@ -17,6 +21,6 @@ namespace lithe {
 ///
 /// Throws InputError for any other ending, and when the place cannot be written to. What is written appears whole, on
 /// `finish`, with the frames that came so far (none: nothing is written); without `finish`, nothing changes on disk.
-std::unique_ptr<FrameSink> make_exporter(const std::filesystem::path& target);
+std::unique_ptr<FrameSink> make_exporter(const std::filesystem::path& target, const ExportOptions& options = {});
 
 } // namespace lithe

@@ -14,6 +14,7 @@
 #include "lithe/material/material.hpp"
 #include "lithe/math/keyframes.hpp"
 #include "lithe/reduce/cubature_training.hpp"
+#include "lithe/rig/clip.hpp"
 #include "lithe/rig/skinning.hpp"
 
 namespace lithe {
@@ -172,6 +173,38 @@ struct SceneBones {
     Place place = {};
 };
 
+/// [[character.track]], [[body.lattice.track]]: how one joint moves, on top of its rest.
+struct SceneTrack {
+    std::string joint = {};
+    Keyframes<RigidPose> motion = RigidPose{}; ///< turned in the joint's own axes, shifted in its parent's
+    Place place = {};
+};
+
+/// [[body.lattice.stiffness]]: some of the flesh, by one of these, with a modulus of its own.
+struct SceneStiffness {
+    std::optional<std::string> bone = {};           ///< around it
+    std::optional<Vec3> color = {};                 ///< below skin painted so (sRGB)
+    std::optional<std::filesystem::path> mask = {}; ///< inside this closed mesh
+    double young = 0.0;                             ///< [Pa], > 0
+    Place place = {};
+};
+
+/// [body.lattice]: the body is a character with flesh in a control lattice, which its skeleton drives.
+struct SceneLattice {
+    std::optional<Index> size = {};                 ///< vertices of the lattice, about
+    std::optional<std::filesystem::path> file = {}; ///< or one made by hand
+    int levels = 1;                                 ///< of details, 0 to 3
+    Index proxy = 300;                              ///< vertices of the surface that collides, about
+    std::optional<double> damping = {};             ///< [1/s], >= 0
+    std::vector<SceneStiffness> stiffness = {};     ///< the first that holds a place counts
+    // What it plays; with none of these, its first clip, or it rests.
+    std::optional<std::string> clip = {};   ///< name or number of one of its clips, or of those in `motion`
+    std::optional<std::string> motion = {}; ///< a file with clips for joints of the same names (read_clip)
+    std::vector<SceneTrack> tracks = {};    ///< instead of a clip
+    Playback playback = {};
+    Place place = {};
+};
+
 /// [[body.led]]: a bone that goes its own way.
 struct SceneLedBone {
     std::string bone = {};
@@ -202,6 +235,7 @@ struct SceneBody {
     std::optional<std::filesystem::path> model = {}; ///< a prepared model, instead of a source
     std::optional<SceneReduction> reduction = {};    ///< reduced before the run; else in full space
     std::optional<SceneBones> bones = {};            ///< or a character of deformable bones
+    std::optional<SceneLattice> lattice = {};        ///< or one with flesh in a lattice
     std::optional<Index> tets = {};                  ///< how many, for a source without tets
     std::optional<double> cell = {};                 ///< or how large their cells [m]; not both
     RigidPose placement = {};                        ///< at the start
@@ -238,13 +272,6 @@ struct SceneObstacle {
     SceneFilter filter = {};
     std::optional<Vec3> color = {};
     bool hidden = false; ///< felt, not seen
-    Place place = {};
-};
-
-/// [[character.track]]: how one joint moves, on top of its rest.
-struct SceneTrack {
-    std::string joint = {};
-    Keyframes<RigidPose> motion = RigidPose{}; ///< turned in the joint's own axes, shifted in its parent's
     Place place = {};
 };
 

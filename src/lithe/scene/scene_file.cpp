@@ -30,7 +30,7 @@ constexpr int most_rank = 10'000;
 constexpr int most_poses = 100'000;
 constexpr int most_runs = 10'000; // of training
 constexpr int most_tets = 100'000'000;
-constexpr std::size_t most_things = 10'000;  // bodies, and obstacles
+constexpr std::size_t most_things = 10'000; // bodies, and obstacles
 constexpr std::size_t most_groups = 63;
 constexpr std::size_t most_keys = 1'000'000; // of one motion
 constexpr Range any_turn{-360'000.0, 360'000.0};
@@ -39,8 +39,8 @@ constexpr Range any_turn{-360'000.0, 360'000.0};
 using Keys = std::string_view[];
 constexpr Keys sources = {"mesh", "shape"}, character_sources = {"file", "shape"},
                body_sources = {"mesh", "shape", "model"}, sizes = {"rank", "auto"},
-               resolutions = {"tets", "cell"}, parts = {"label", "color"},
-               motor_goals = {"speed", "angle"}, loads = {"force", "pressure", "wind"}, selectors = {"box", "sphere", "vertices", "color"};
+               resolutions = {"tets", "cell"}, parts = {"label", "color"}, motor_goals = {"speed", "angle"},
+               loads = {"force", "pressure", "wind"}, selectors = {"box", "sphere", "vertices", "color"};
 
 constexpr Choices<LinearSolver, 3> linear_solvers = {
     {{"automatic", LinearSolver::Automatic},
@@ -421,6 +421,17 @@ std::vector<std::string> read_names(const TomlValue& value)
     return names;
 }
 
+SceneTrack read_track(TableReader t)
+{
+    SceneTrack track{.place = t.place()};
+    t.read("joint", track.joint, as::text());
+    t.read("motion", track.motion, [](const TomlValue& v) { return read_motion(v, "translation", {}); });
+    t.finish();
+    t.require("joint");
+    t.require("motion");
+    return track;
+}
+
 SceneBones read_bones(TableReader t)
 {
     SceneBones bones{.place = t.place()};
@@ -472,6 +483,8 @@ private:
     std::vector<SceneBody> with_copies(SceneBody body, const std::vector<WrittenPose>& copies);
     SceneObstacle read_obstacle(TableReader t);
     SceneCharacter read_character(TableReader t);
+    SceneLattice read_lattice(TableReader t) const;
+    SceneStiffness read_stiffness(TableReader t) const;
     void check_joint(const SceneJoint& joint, TableReader t) const;
     void check_named(const TableReader& t, std::string_view key, const std::string& name) const;
     ScenePair read_pair(TableReader t) const;
@@ -588,6 +601,50 @@ void SceneReader::name_the_rest(Things& things, const std::string& kind)
         }
 }
 
+SceneStiffness SceneReader::read_stiffness(TableReader t) const
+{
+    constexpr std::array<std::string_view, 3> places = {"bone", "color", "mask"};
+    SceneStiffness stiffness{.place = t.place()};
+    t.read("bone", stiffness.bone, as::text());
+    t.read("color", stiffness.color, as::color());
+    t.read("mask", stiffness.mask, [&](const TomlValue& v) { return resolved_file(v); });
+    t.read("young", stiffness.young, as::number(quantity::pressure, above(0.0)));
+    t.finish();
+    t.require("young");
+    (void)t.one_of(places);
+    return stiffness;
+}
+
+SceneLattice SceneReader::read_lattice(TableReader t) const
+{
+    SceneLattice lattice{.place = t.place()};
+    t.read("size", lattice.size, as::integer(20, 20'000));
+    t.read("file", lattice.file, [&](const TomlValue& v) { return resolved_file(v); });
+    t.read("levels", lattice.levels, as::integer(0, 3));
+    t.read("proxy", lattice.proxy, as::integer(4, most_tets));
+    t.read("damping", lattice.damping, as::number(quantity::rate, at_least(0.0)));
+    t.read_tables("stiffness", [&](const TableReader& s) { lattice.stiffness.push_back(read_stiffness(s)); });
+    t.read("clip", lattice.clip, as::text());
+    t.read("motion", lattice.motion, [&](const TomlValue& v) { return resolved_file(v).string(); });
+    t.read_tables("track", [&](const TableReader& track) { lattice.tracks.push_back(read_track(track)); });
+    t.read("start", lattice.playback.start, as::number(quantity::time));
+    t.read("speed", lattice.playback.speed, as::number(quantity::number));
+    t.read("loop", lattice.playback.loop, as::boolean());
+    t.finish();
+    require_use(t, "size", !t.has("file"), "a lattice without a file");
+    if (t.has("track") && (t.has("clip") || t.has("motion")))
+        t.fail_at("track", "a character plays a clip or its tracks, not both; remove one");
+    return lattice;
+}
+
+/// A prepared lattice may still be told what to play.
+void require_only_playing(const TableReader& t)
+{
+    for (const char* key : {"size", "file", "levels", "proxy", "damping", "stiffness"})
+        if (t.has(key))
+            t.fail_at(key, fmt::format("{} is part of the model; say it when the model is prepared", key));
+}
+
 /// A prepared model brings what it was made from with it.
 void require_only_model(const TableReader& t)
 {
@@ -651,6 +708,10 @@ std::vector<SceneBody> SceneReader::read_body(TableReader t)
     t.read("color", body.color, as::color());
     t.read("reduce", body.reduction, [](const TomlValue& v) { return read_reduction(v.table()); });
     t.read("bones", body.bones, [](const TomlValue& v) { return read_bones(v.table()); });
+    t.read("lattice", body.lattice, [&](const TomlValue& v) {
+        if (t.has("model")) require_only_playing(v.table());
+        return read_lattice(v.table());
+    });
     t.read_tables("led", [&](const TableReader& led) { body.led.push_back(read_led(led)); });
     t.read_tables("muscle", [&](const TableReader& m) { body.muscles.push_back(read_muscle(m)); });
     t.read_tables("region",
@@ -665,7 +726,11 @@ std::vector<SceneBody> SceneReader::read_body(TableReader t)
         require_use(t, key, !body.rigid, "a body that is not rigid");
     for (const char* key : {"reduce", "region", "pin", "load", "mass", "contact_stiffness"})
         require_use(t, key, !body.bones, "a body without bones");
-    require_use(t, "detail", t.has("shape") && body.bones, "a shape with [body.bones]");
+    for (const char* key : {"reduce", "bones", "region", "mass", "damping", "contact_stiffness", "rigid",
+                            "self_contact", "velocity", "angular_velocity", "tets", "cell"})
+        require_use(t, key, !body.lattice, "a body without a lattice");
+    require_use(t, "detail", t.has("shape") && (body.bones || body.lattice),
+                "a shape with [body.bones] or [body.lattice]");
     for (const char* key : {"led", "muscle"})
         require_use(t, key, body.bones || body.model, "a body with [body.bones]");
     require_use(t, "restitution", body.rigid || body.reduction || body.bones || body.model,
@@ -703,17 +768,6 @@ SceneObstacle SceneReader::read_obstacle(TableReader t)
     if (obstacle.cell && !has_distance_field(obstacle.source))
         t.fail_at("cell", "cell has no effect on a shape that is exact; remove it");
     return obstacle;
-}
-
-SceneTrack read_track(TableReader t)
-{
-    SceneTrack track{.place = t.place()};
-    t.read("joint", track.joint, as::text());
-    t.read("motion", track.motion, [](const TomlValue& v) { return read_motion(v, "translation", {}); });
-    t.finish();
-    t.require("joint");
-    t.require("motion");
-    return track;
 }
 
 SceneCharacter SceneReader::read_character(TableReader t)
@@ -854,8 +908,9 @@ void SceneReader::check_groups(const Scene& scene) const
             for (const std::string& group : thing.filter.passes)
                 if (!groups_.contains(group))
                     throw InputError(thing.place,
-                                     fmt::format("'{}' passes the group '{}', to which nothing belongs{}", thing.name,
-                                                 group, did_you_mean(group, {groups_.begin(), groups_.end()})));
+                                     fmt::format("'{}' passes the group '{}', to which nothing belongs{}",
+                                                 thing.name, group,
+                                                 did_you_mean(group, {groups_.begin(), groups_.end()})));
     };
     check(scene.bodies);
     check(scene.obstacles);

@@ -1,6 +1,5 @@
 #include "lithe/world/kinematic_character.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -39,12 +38,6 @@ Shown shown_of(const KinematicCharacterModel& model)
 }
 
 } // namespace
-
-double Playback::clip_time(const Clip& clip, double t) const
-{
-    const double at = clip.begin() + start + speed * t;
-    return loop ? looped(clip, at) : std::clamp(at, clip.begin(), clip.end());
-}
 
 KinematicCharacter::KinematicCharacter(KinematicCharacterModel model)
     : model_(std::move(model)), shown_(shown_of(checked(model_))), touched_(model_.closed)

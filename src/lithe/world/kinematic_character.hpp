@@ -5,15 +5,6 @@
 
 namespace lithe {
 
-/// How a clip runs beside the time of the world: it is at  start + speed t  after its first key.
-struct Playback {
-    double start = 0.0; ///< [s]
-    double speed = 1.0; ///< may be zero or negative
-    bool loop = true;   ///< else it stays where it ends
-
-    double clip_time(const Clip& clip, double t) const;
-};
-
 struct KinematicCharacterModel {
     std::string name;
     std::shared_ptr<const Character> character; ///< with a surface and weights

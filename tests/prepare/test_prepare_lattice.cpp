@@ -1,0 +1,194 @@
+#include "lithe/prepare/prepare_lattice.hpp"
+
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "lithe/core/atomic_file.hpp"
+#include "lithe/geometry/control_lattice_io.hpp"
+#include "lithe/geometry/lattice_check.hpp"
+#include "lithe/prepare/prepare_character.hpp"
+#include "lithe/reduce/lattice_model_io.hpp"
+#include "support/data.hpp"
+#include "support/message_of.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/waving_arm.hpp"
+
+namespace lithe {
+namespace {
+
+using test::make_arm;
+using test::message_of;
+
+const LatticePrepareOptions quick{.vertices = 60, .levels = 0, .proxy_vertices = 60, .young = 1e5};
+
+LatticeModel prepared(const Character& character, const LatticePrepareOptions& options = quick)
+{
+    Progress silent;
+    std::vector<std::string> notes;
+    return prepare_lattice(character, options, silent, notes);
+}
+
+/// How far the chains of a lattice's bones are from the lines between their ends, and these from joints.
+double bone_error(const LatticeModel& model)
+{
+    double worst = 0.0;
+    for (const LatticeBone& bone : model.lattice.bones) {
+        const Vec3 head = model.lattice.vertices[bone.vertices.front()],
+                   tail = model.lattice.vertices[bone.vertices.back()];
+        const Vec3 along = (tail - head).normalized();
+        for (const int v : bone.vertices)
+            worst = std::max(worst, (model.lattice.vertices[v] - head).cross(along).norm());
+    }
+    return worst;
+}
+
+TEST(PrepareLattice, AnArmLiesInItsLattice)
+{
+    const Character arm = make_arm();
+    const LatticeModel model = prepared(arm);
+    EXPECT_EQ(first_fault(model.lattice, arm.surface), std::nullopt);
+    EXPECT_TRUE(model.held_bones.empty());
+    EXPECT_LT(bone_error(model), 1e-9 * bounds(arm.surface.vertices).diagonal().norm());
+    EXPECT_EQ(model.shown.embedding.outside, 0);
+    EXPECT_EQ(model.shown.rest.vertices, arm.surface.vertices);
+}
+
+TEST(PrepareLattice, FilesKeepEverything)
+{
+    const test::TemporaryFolder folder;
+    const LatticeModel model = prepared(make_arm());
+    write_lattice_model(folder / "arm.lithe", model);
+    const LatticeModel read = read_lattice_model(folder / "arm.lithe");
+    EXPECT_EQ(read.lattice.vertices, model.lattice.vertices);
+    EXPECT_EQ(read.bone_joints, model.bone_joints);
+    EXPECT_EQ(read.fractions, model.fractions);
+    EXPECT_EQ(read.tet_materials, model.tet_materials);
+    EXPECT_EQ(read.shown.embedding.corners, model.shown.embedding.corners);
+    EXPECT_EQ(read.collision.embedding.weights, model.collision.embedding.weights);
+    ASSERT_EQ(read.regions.size(), model.regions.size());
+    EXPECT_EQ(read.regions[0].weights, model.regions[0].weights);
+    EXPECT_EQ(read.settings.twist_stiffness, model.settings.twist_stiffness);
+    EXPECT_EQ(read.skeleton.joints.back().rest.translation, model.skeleton.joints.back().rest.translation);
+    write_lattice_model(folder / "again.lithe", read);
+    EXPECT_EQ(read_lattice_model(folder / "again.lithe").record.settings, model.record.settings);
+}
+
+TEST(PrepareLattice, StiffnessByBone)
+{
+    const Character arm = make_arm();
+    const std::string bone = arm.skeleton.joints[static_cast<std::size_t>(arm.bones.back().joint)].name;
+    LatticePrepareOptions options = quick;
+    options.stiffness = {parse_stiffness(bone + "=1e6")};
+    const LatticeModel model = prepared(arm, options);
+    ASSERT_EQ(model.materials.size(), 2u);
+    EXPECT_EQ(model.materials[1].material.elastic.young_modulus, 1e6);
+    const auto stiff =
+        std::accumulate(model.tet_materials.begin(), model.tet_materials.end(), std::size_t{0});
+    EXPECT_GT(stiff, model.tet_materials.size() / 20);
+    EXPECT_LT(stiff, model.tet_materials.size());
+    options.stiffness = {parse_stiffness("nobody=1e6")};
+    EXPECT_TRUE(message_of([&] { (void)prepared(arm, options); }).starts_with("there is no bone 'nobody'"));
+}
+
+TEST(PrepareLattice, WhatStiffnessSays)
+{
+    EXPECT_EQ(parse_stiffness("a=b=2e3").what, "a=b");
+    EXPECT_EQ(parse_stiffness("#ff8000=2e3").where, LatticeStiffness::Where::Color);
+    EXPECT_EQ(parse_stiffness("mask:a.obj=2e3").what, "a.obj");
+    for (const char* bad : {"ear", "ear=", "=3", "ear=soft", "ear=-1", "ear=3x"})
+        EXPECT_THROW((void)parse_stiffness(bad), InputError) << bad;
+}
+
+TEST(PrepareLattice, RefusesWhatIsNotOfTheSizeOfABody)
+{
+    for (const double scale : {0.01, 100.0}) {
+        Character arm = make_arm();
+        const double size = bounds(arm.surface.vertices).diagonal().norm();
+        arm.surface.vertices *= scale * 1.8 / size;
+        const std::string said = message_of([&] { (void)prepared(arm); });
+        EXPECT_NE(said.find("is it in another unit? give --scale"), std::string::npos) << said;
+    }
+}
+
+TEST(PrepareLattice, RefusesBonesThatAreElsewhere)
+{
+    Character arm = make_arm();
+    arm.surface.vertices.row(1).array() += 50.0;
+    EXPECT_NE(message_of([&] { (void)prepared(arm); }).find("all bones lie outside the surface"),
+              std::string::npos);
+}
+
+TEST(PrepareLattice, RefusesTwoCharacters)
+{
+    Character two = make_arm();
+    const Index n = two.surface.vertex_count();
+    two.surface.vertices = two.surface.vertices.replicate(1, 2).eval();
+    two.surface.vertices.rightCols(n).row(0).array() += 1.0;
+    two.surface.triangles = two.surface.triangles.replicate(1, 2).eval();
+    two.surface.triangles.rightCols(two.surface.triangle_count() / 2).array() += static_cast<int>(n);
+    two.weights.bones = two.weights.bones.replicate(1, 2).eval();
+    two.weights.weights = two.weights.weights.replicate(1, 2).eval();
+    two.weights.bones.rightCols(n).array() += 2;
+    for (int b = 0; b < 2; ++b) {
+        Joint joint = two.skeleton.joints[static_cast<std::size_t>(b)];
+        joint.name = "other " + joint.name;
+        joint.parent = b == 0 ? -1 : 2;
+        two.skeleton.joints.push_back(joint);
+        two.bones.push_back(
+            {.joint = 2 + b, .inverse_bind = two.bones[static_cast<std::size_t>(b)].inverse_bind});
+    }
+    EXPECT_EQ(message_of([&] { (void)prepared(two); }),
+              "there are 2 characters in it, 'shoulder' and 'other shoulder' among them; write each to a "
+              "file of its own");
+}
+
+TEST(PrepareLattice, RefusesBonesWithoutLength)
+{
+    Character arm = make_arm();
+    for (Bone& bone : arm.bones) bone.inverse_bind = arm.bones.front().inverse_bind;
+    for (Joint& joint : arm.skeleton.joints) joint.rest.translation.setZero();
+    EXPECT_NE(message_of([&] { (void)prepared(arm); }).find("no bone has a length"), std::string::npos);
+}
+
+TEST(PrepareLattice, RefusesALatticeThatMissesTheBody)
+{
+    const test::TemporaryFolder folder;
+    LatticePrepareOptions options = quick;
+    options.lattice = folder / "far.lattice";
+    ControlLattice box{
+        .vertices = {}, .cells = {{LatticeCellKind::Hex, {0, 1, 2, 3, 4, 5, 6, 7}}}, .bones = {}};
+    for (int k = 0; k < 8; ++k) box.vertices.push_back(Vec3(90 + (k & 1), k >> 1 & 1, k >> 2));
+    {
+        AtomicFile file(*options.lattice);
+        file.write(lattice_text(box));
+        file.commit();
+    }
+    EXPECT_NE(message_of([&] { (void)prepared(make_arm(), options); }), "");
+}
+
+/// Every rig of the data set and every built-in shape with a skeleton.
+TEST(PrepareLattice, EveryRigGetsALattice)
+{
+    LITHE_DATA_OR_SKIP(folder, "rigs");
+    Progress silent;
+    for (const char* name :
+         {"Cow.glb", "CesiumMan.glb", "RiggedFigure.glb", "dolphin.skel.txt", "fish.skel.txt",
+          "horse.skel.txt", "rigged_cylinder.skel.txt", "shape:cow", "shape:octopus"}) {
+        SCOPED_TRACE(name);
+        const std::string text(name);
+        std::vector<std::string> notes;
+        const SceneSource source = text.starts_with("shape:")
+                                       ? SceneSource{.from = text.substr(6), .read = {}, .place = {}}
+                                       : SceneSource{.from = folder / text, .read = {}, .place = {}};
+        const Character character = load_character(source, silent, notes);
+        const LatticeModel model = prepare_lattice(character, {.levels = 0}, silent, notes);
+        EXPECT_TRUE(model.held_bones.empty());
+        EXPECT_LT(bone_error(model), 1e-9 * bounds(character.surface.vertices).diagonal().norm());
+        EXPECT_EQ(model.shown.embedding.outside, 0);
+        EXPECT_LE(model.lattice.vertices.size(), 320u);
+    }
+}
+
+} // namespace
+} // namespace lithe
