@@ -581,7 +581,8 @@ protected:
                    "radius 0.05\njoint tail of middle at -0.2 0 0 radius 0.05\n"
                    "cone of tail to -0.2 0 0 radius 0.05 color 0 0 1\n");
         for (const auto& [file, reach] : {std::pair("near", 0.3), std::pair("far", 0.4)}) {
-            ControlLattice box{.cells = {{LatticeCellKind::Hex, {0, 1, 2, 3, 4, 5, 6, 7}}}};
+            ControlLattice box;
+            box.cells = {{LatticeCellKind::Hex, {0, 1, 2, 3, 4, 5, 6, 7}}};
             for (int k = 0; k < 8; ++k)
                 box.vertices.push_back(Vec3(-0.2, 0, 0) + Vec3(k & 1 ? 0.8 : -0.8, k & 2 ? reach : -reach,
                                                                k & 4 ? reach : -reach));

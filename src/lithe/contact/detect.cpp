@@ -37,7 +37,7 @@ Box3 way_of(const MovingPoints& points)
     return box;
 }
 
-void begin(const CollisionSurface& surface, DetectWork::Near& near)
+void begin(const CollisionSurface& surface, NearFeatures& near)
 {
     near.vertices.clear();
     near.edges.clear();
@@ -52,25 +52,10 @@ void add_new(int i, std::vector<char>& has, std::vector<int>& list)
     list.push_back(i);
 }
 
-void add_triangle(const CollisionSurface& surface, int triangle, DetectWork::Near& near)
+void add_triangle(const CollisionSurface& surface, int triangle, NearFeatures& near)
 {
     for (const int v : surface.triangles.col(triangle)) add_new(v, near.has_vertex, near.vertices);
     for (const int e : surface.triangle_edges.col(triangle)) add_new(e, near.has_edge, near.edges);
-}
-
-/// Of triangles whose ways may meet. Seen from b's drift, those of `a` go the difference of the drifts besides what they do in
-/// their own. Where no triangles meet, one surface may have swallowed the other.
-void find_near(const SweptSurface& a, const SweptSurface& b, double reach, DetectWork& work)
-{
-    begin(a.surface(), work.near_a);
-    begin(b.surface(), work.near_b);
-    a.tree().for_each_pair(b.tree(), a.drift() - b.drift(), reach, [&](int i, int j) {
-        add_triangle(a.surface(), i, work.near_a);
-        add_triangle(b.surface(), j, work.near_b);
-    });
-    if (!work.near_a.vertices.empty()) return;
-    if (b.start_box().contains(a.start_box())) work.near_a.vertices = a.surface().points;
-    if (a.start_box().contains(b.start_box())) work.near_b.vertices = b.surface().points;
 }
 
 /// The contacts of one pair. In the vertices' pass/// The contacts of one pair. In the vertices' pass `a` has the vertices and `b` the triangles, whichever body they are.
@@ -78,7 +63,7 @@ class PairDetector {
 public:
     /// `until` of the vertices of a, as in PairClearance; may be empty.
     PairDetector(const FeatureView& a, const FeatureView& b, const DetectOptions& options, DetectWork& work,
-                 DetectWork::Near& near, std::span<double> until)
+                 NearFeatures& near, std::span<double> until)
         : a_(a), b_(b), options_(options), work_(work), near_(near), until_(until),
           travel_(a.swept.travel() + b.swept.travel()), self_(&a.swept == &b.swept)
     {
@@ -311,7 +296,7 @@ private:
     FeatureView a_, b_;
     const DetectOptions& options_;
     DetectWork& work_;
-    DetectWork::Near& near_; ///< of a
+    NearFeatures& near_; ///< of a
     std::span<double> until_;
     double travel_; ///< of both surfaces
     bool self_;
@@ -327,7 +312,7 @@ void swap_sides(SurfaceContact& contact)
 }
 
 /// Sharp edges of `a`, of those that may be near, that pierce `b`. `until` of the vertices of a, as in PairClearance; may be empty.
-void find_through(const FeatureView& a, const FeatureView& b, const DetectWork::Near& near,
+void find_through(const FeatureView& a, const FeatureView& b, const NearFeatures& near,
                   const std::vector<char>& inside, std::span<const double> until, std::vector<int>& through)
 {
     through.clear();
@@ -403,6 +388,21 @@ void prepare(const SweptSurface& a, const SweptSurface& b, PairClearance& cleara
 
 } // namespace
 
+/// Seen from b's drift, triangles of `a` go the difference of the drifts besides what they do in their own.
+void find_near(const SweptSurface& a, const SweptSurface& b, double reach, NearFeatures& near_a,
+               NearFeatures& near_b)
+{
+    begin(a.surface(), near_a);
+    begin(b.surface(), near_b);
+    a.tree().for_each_pair(b.tree(), a.drift() - b.drift(), reach, [&](int i, int j) {
+        add_triangle(a.surface(), i, near_a);
+        add_triangle(b.surface(), j, near_b);
+    });
+    if (!near_a.vertices.empty()) return;
+    if (b.start_box().contains(a.start_box())) near_a.vertices = a.surface().points;
+    if (a.start_box().contains(b.start_box())) near_b.vertices = b.surface().points;
+}
+
 std::uint64_t pair_key(std::uint64_t a, std::uint64_t b)
 {
     std::uint64_t z = a * 0x9e3779b97f4a7c15u + b + 0x632be59bd9b4e019u;
@@ -422,7 +422,8 @@ void detect_contacts(const SweptSurface& a, const SweptSurface& b, std::uint64_t
     const FeatureView a_from_b{a, b.drift()}, b_from_b{b, b.drift()}; // where b hardly moves
     const FeatureView a_from_a{a, a.drift()}, b_from_a{b, a.drift()};
     work.found.clear();
-    find_near(a, b, a.surface().thickness + b.surface().thickness + options.margin, work);
+    find_near(a, b, a.surface().thickness + b.surface().thickness + options.margin,
+              work.near_a, work.near_b);
     if (work.near_a.vertices.empty() && work.near_b.vertices.empty()) return;
     PairDetector(b_from_a, a_from_a, options, work, work.near_b, until_b).meet_triangles(work.inside_b);
     for (DetectWork::Found& at : work.found) swap_sides(at.contact);

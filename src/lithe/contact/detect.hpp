@@ -47,6 +47,15 @@ struct DetectOptions {
     ReduceOptions reduce = {};
 };
 
+/// Vertices and edges of a surface whose triangles may come near those of another.
+struct NearFeatures {
+    std::vector<int> vertices, edges;
+    std::vector<char> has_vertex, has_edge; ///< of each
+};
+/// Within `reach` [m] of each other in the step. All vertices of a surface that may have been swallowed by the other.
+void find_near(const SweptSurface& a, const SweptSurface& b, double reach, NearFeatures& near_a,
+               NearFeatures& near_b);
+
 /// Buffers of one detection, sized on first use.
 struct DetectWork {
     struct Inside {
@@ -58,12 +67,7 @@ struct DetectWork {
         bool touches = true;
         bool sure = true; ///< no part of the surface around it would have touched before
     };
-    /// Vertices and edges that may come near the other surface.
-    struct Near {
-        std::vector<int> vertices, edges;
-        std::vector<char> has_vertex, has_edge; ///< of each
-    };
-    Near near_a, near_b;
+    NearFeatures near_a, near_b;
     std::vector<char> inside_a, inside_b; ///< of each vertex
     std::vector<Inside> inside;
     Points way_out, next_way_out; ///< unit, of each vertex inside; zero where it is not known

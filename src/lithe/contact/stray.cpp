@@ -21,26 +21,17 @@ Vec3 way_now(const ChangedWays& ways, Index v)
     return ways.now.end.col(v) - ways.now.start.col(v);
 }
 
-bool is_in(const Box3& box, const ChangedWays& ways, Index v)
-{
-    return box.contains(Vec3(ways.now.start.col(v))) || box.contains(Vec3(ways.now.end.col(v)));
-}
-
-MeanWays mean_ways(const ChangedWays& ways, const Box3& where)
+MeanWays mean_ways(const ChangedWays& ways, std::span<const int> vertices)
 {
     MeanWays mean;
-    double count = 0.0;
-    for (Index v = 0; v < ways.now.start.cols(); ++v) {
-        if (!is_in(where, ways, v)) continue;
+    if (vertices.empty()) return mean;
+    for (const int v : vertices) {
         mean.then += way_then(ways, v);
         mean.now += way_now(ways, v);
-        count += 1.0;
     }
-    if (count == 0.0) return mean;
-    mean.then /= count;
-    mean.now /= count;
-    for (Index v = 0; v < ways.now.start.cols(); ++v) {
-        if (!is_in(where, ways, v)) continue;
+    mean.then /= static_cast<double>(vertices.size());
+    mean.now /= static_cast<double>(vertices.size());
+    for (const int v : vertices) {
         const Vec3 then = way_then(ways, v) - mean.then, now = way_now(ways, v) - mean.now;
         mean.stir = std::max(mean.stir, then.norm());
         mean.change = std::max(mean.change, (now - then).norm());
@@ -58,23 +49,23 @@ double stray(const ChangedWays& a, Index v, const MeanWays& b)
     return (now - t * then).norm() + (1.0 - t) * b.stir + b.change;
 }
 
-} // namespace
-
-double stray(const ChangedWays& a, const ChangedWays& b, const Box3& where)
+double stray(const ChangedWays& a, std::span<const int> of_a, const MeanWays& b)
 {
-    const MeanWays mean = mean_ways(b, where);
     double farthest = 0.0;
-    for (Index v = 0; v < a.now.start.cols(); ++v)
-        if (is_in(where, a, v)) farthest = std::max(farthest, stray(a, v, mean));
+    for (const int v : of_a) farthest = std::max(farthest, stray(a, v, b));
     return farthest;
 }
 
-double stray(const ChangedWays& a, const Vec3& way_b)
+} // namespace
+
+double stray(const ChangedWays& a, std::span<const int> of_a, const ChangedWays& b, std::span<const int> of_b)
 {
-    const MeanWays mean{.then = way_b, .now = way_b};
-    double farthest = 0.0;
-    for (Index v = 0; v < a.now.start.cols(); ++v) farthest = std::max(farthest, stray(a, v, mean));
-    return farthest;
+    return stray(a, of_a, mean_ways(b, of_b));
+}
+
+double stray(const ChangedWays& a, std::span<const int> of_a, const Vec3& way_b)
+{
+    return stray(a, of_a, MeanWays{.then = way_b, .now = way_b});
 }
 
 } // namespace lithe

@@ -9,11 +9,10 @@ struct ChangedWays {
     const Points& end_then; ///< start is the same
 };
 
-/// How far the vertices of `a`, seen from `b`, may now end from the ways on which they were looked at: not at all when
-/// nothing has changed, nor when the surfaces go the same ways but not to their ends. Of what is in the box, at the start or
-/// at the end; an upper bound. [m]
-double stray(const ChangedWays& a, const ChangedWays& b, const Box3& where);
+/// How far vertices of `a`, seen from those of `b`, may now end from the ways on which they were looked at: not at all when
+/// nothing has changed, nor when the surfaces go the same ways but not to their ends. An upper bound. [m]
+double stray(const ChangedWays& a, std::span<const int> of_a, const ChangedWays& b, std::span<const int> of_b);
 /// From what goes `way_b` as a whole, then as now.
-double stray(const ChangedWays& a, const Vec3& way_b);
+double stray(const ChangedWays& a, std::span<const int> of_a, const Vec3& way_b);
 
 } // namespace lithe

@@ -199,21 +199,23 @@ bool ContactFinder::recall_pairs()
     return some_are_new;
 }
 
-/// Whether contacts may wait where the pair goes now, as it has not been looked at.
-bool ContactFinder::strays(const Pair& pair) const
+/// Whether contacts may wait where the pair goes now, as it has not been looked at: of what comes near now.
+bool ContactFinder::strays(const Pair& pair)
 {
     const auto ways = [&](int i) {
         return ChangedWays{swept(i), ends_[pair.round][static_cast<std::size_t>(i)]};
     };
     const double far = 2.0 * detect_.margin;
-    if (pair.b >= 0) {
-        const Box3 both =
-            boxes_[static_cast<std::size_t>(pair.a)].intersection(boxes_[static_cast<std::size_t>(pair.b)]);
-        return stray(ways(pair.a), ways(pair.b), both) > far;
+    if (pair.b < 0 && !pair.surface) {
+        const Obstacle& obstacle = step_.obstacles[pair.obstacle];
+        const Vec3 way = obstacle.pose_1.translation - obstacle.pose_0.translation;
+        return stray(ways(pair.a), swept(pair.a).surface().points, way) > far;
     }
-    const Obstacle& obstacle = step_.obstacles[pair.obstacle];
-    const Vec3 way = obstacle.pose_1.translation - obstacle.pose_0.translation;
-    return stray(ways(pair.a), way) > far;
+    const SweptSurface& b = pair.b >= 0 ? swept(pair.b) : *pair.surface;
+    const double thickness = swept(pair.a).surface().thickness + b.surface().thickness;
+    find_near(swept(pair.a), b, thickness + detect_.margin, near_a_, near_b_);
+    const ChangedWays ways_b = pair.b >= 0 ? ways(pair.b) : ChangedWays{b, b.end};
+    return stray(ways(pair.a), near_a_.vertices, ways_b, near_b_.vertices) > far;
 }
 
 /// A patch needs as many contacts as the bodies have ways to give way between them.

@@ -80,7 +80,7 @@ private:
     void sweep_bodies();
     void remember_ends();
     bool recall_pairs();
-    bool strays(const Pair& pair) const;
+    bool strays(const Pair& pair);
     void detect_pairs();
     SurfacePair surfaces_of(const Pair& pair) const;
     ObstacleSurface* surface_of(const Obstacle& obstacle);
@@ -101,6 +101,7 @@ private:
     std::vector<SurfacePair> surface_pairs_; ///< those to look at, as detection wants them
     DetectManyWork detect_work_;
     ContactSet found_;
+    NearFeatures near_a_, near_b_;
     std::vector<int> swept_bodies_;             ///< those that may touch something
     std::vector<const SweptSurface*> surfaces_; ///< of those; null for others
     std::vector<std::vector<Points>> ends_;     ///< of their surfaces, by round and body
