@@ -42,6 +42,41 @@ TEST_F(ExportCharacters, MovesAsItDidInTheRun)
     }
 }
 
+TEST_F(ExportCharacters, MorphTargetsBringTheirFleshBack)
+{
+    for (const bool from_file : {false, true}) {
+        WavingArm arm(from_file ? make_gltf_arm() : make_arm(), "arm", Vec3(1.0, 2.0, 3.0));
+        arm.grow_flesh(0.03);
+        const Character read = written({&arm});
+        ASSERT_EQ(read.clips.size(), 1u);
+        EXPECT_EQ(read.bones.size(), 2u);
+        EXPECT_EQ(read.skeleton.placement.matrix(), Affine3::Identity().matrix());
+        for (const int f : {0, 5, 15}) {
+            const double t = f / WavingArm::fps;
+            const Pose pose = pose_at(read.skeleton, read.clips[0], t);
+            Points x;
+            skin(SkinningMethod::Linear, read.weights,
+                 bone_transforms(read.bones, world_transforms(read.skeleton, pose)),
+                 morphed_surface(read, &read.clips[0], t), x);
+            EXPECT_LT((x - arm.at(f).positions).colwise().norm().maxCoeff(), 2e-3) << f;
+            EXPECT_GT((surface_at(read, f) - arm.at(f).positions).cwiseAbs().maxCoeff(), f == 0 ? -1.0 : 3e-3)
+                << f;
+            const VecX weights = morph_weights(read, &read.clips[0], t);
+            EXPECT_GE(weights.minCoeff(), 0.0);
+            EXPECT_LE(weights.maxCoeff(), 1.0 + 1e-6);
+        }
+    }
+}
+
+TEST_F(ExportCharacters, FleshThatIsTooRichIsAMesh)
+{
+    WavingArm arm(make_arm(), "arm", Vec3::Zero());
+    arm.grow_flesh(0.03);
+    const auto file = folder.path() / "out.glb";
+    play(*make_exporter(file, {.bake_rank = 0}), {&arm}, frames);
+    EXPECT_TRUE(read_character(file).bones.empty());
+}
+
 TEST_F(ExportCharacters, KeepWhatTheirFileHolds)
 {
     const Character arm = make_gltf_arm();

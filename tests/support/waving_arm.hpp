@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <cmath>
 
 #include "lithe/body/published.hpp"
 #include "lithe/geometry/shapes.hpp"
@@ -54,6 +55,12 @@ public:
         shown_.surface = character_->surface;
         shown_.character = character_;
     }
+    /// Its skin swells and sinks beside what the joints do, by as much. [m]
+    void grow_flesh(double height)
+    {
+        shown_.flesh = true;
+        height_ = height;
+    }
 
     const Shown& shown() const { return shown_; }
     Published at(int frame) const
@@ -63,12 +70,15 @@ public:
         out.joints = world_transforms(skeleton, pose_at(skeleton, character_->clips[0], frame / fps));
         skin(SkinningMethod::Linear, character_->weights, bone_transforms(character_->bones, out.joints),
              character_->surface.vertices, out.positions);
+        out.positions.row(2).array() +=
+            height_ * std::sin(0.7 * frame) * (5.0 * out.positions.row(1).array()).cos();
         return out;
     }
 
 private:
     std::shared_ptr<const Character> character_;
     Shown shown_;
+    double height_ = 0.0;
 };
 
 inline void play(FrameSink& sink, std::initializer_list<const WavingArm*> arms, int frames)

@@ -25,6 +25,7 @@ struct Shown {
     TetMesh volume = {};             ///< the tets behind the surface; empty for a body that has none
 
     bool rigid = false; ///< only its frame moves
+    bool flesh = false; ///< of a character: its surface is not where its joints alone bring it
     bool backdrop =
         false; ///< a piece of something without end (a plane): pictures and frames for them leave it out
 };

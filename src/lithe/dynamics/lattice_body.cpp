@@ -41,6 +41,7 @@ Shown shown_of(const LatticeModel& model, const LatticeBodyOptions& options)
     shown.name = options.name.empty() ? model.name : options.name;
     shown.surface = model.shown.rest;
     shown.character = options.character;
+    shown.flesh = options.character != nullptr;
     if (options.color) paint(*options.color, shown);
     return shown;
 }

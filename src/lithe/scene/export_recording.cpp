@@ -51,7 +51,7 @@ void RecordingSink::frame(const Frame& frame)
         if (skins_ == Skins::AsSkeletons && body.shown.character) {
             body.joints.push_back(now.joints);
             body.weights.push_back(now.weights);
-            if (now.positions.cols() > 0) body.positions.push_back(now.positions.cast<float>());
+            if (body.shown.flesh) body.positions.push_back(now.positions.cast<float>());
             continue;
         }
         const bool by_vertex = now.positions.cols() > 0 || !now.bones.empty();

@@ -12,7 +12,7 @@ struct RecordedBody {
     std::vector<RigidPose> poses = {};    ///< one per frame
     std::vector<Points3f> positions = {}; ///< one per frame, in the pose; or ...
     std::vector<VecX> weights = {}; ///< ... those of shown.morphs; neither for a body that only moves rigidly
-    /// Of shown.character's skeleton, in the world. With positions beside them, the skin is not where the joints alone bring it.
+    /// Of shown.character's skeleton, in the world; with positions beside them where it has flesh.
     std::vector<std::vector<Affine3>> joints = {};
 
     bool deforms() const { return !positions.empty() || !weights.empty(); }
