@@ -576,10 +576,10 @@ protected:
                 folder_ / (std::string(name) + ".shape"),
                 fmt::format("joint root at 0 0 0 radius {0}\njoint end of root at 0.3 0 0 radius {0}\n",
                             radius));
-        write_file(folder_ / "worm.shape",
-                   "joint head at 0.2 0 0 radius 0.05 color 1 0 0\njoint middle of head at -0.2 0 0 "
-                   "radius 0.05\njoint tail of middle at -0.2 0 0 radius 0.05\n"
-                   "cone of tail to -0.2 0 0 radius 0.05 color 0 0 1\n");
+        write_file(folder_ / "worm.shape", "color red = 1 0 0\ncolor blue = 0 0 1\njoint head at 0.2 0 0 "
+                                           "radius 0.05 color red\njoint middle of head at -0.2 0 0 "
+                                           "radius 0.05\njoint tail of middle at -0.2 0 0 radius 0.05\n"
+                                           "cone of tail to -0.2 0 0 radius 0.05 color blue\n");
         for (const auto& [file, reach] : {std::pair("near", 0.3), std::pair("far", 0.4)}) {
             ControlLattice box;
             box.cells = {{LatticeCellKind::Hex, {0, 1, 2, 3, 4, 5, 6, 7}}};
