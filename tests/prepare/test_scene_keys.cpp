@@ -232,8 +232,8 @@ std::vector<KeyCase> lattice_cases()
                     more);
     };
     const auto stiff = [=](const std::string& what) { return with("stiffness = [{" + what + "}]"); };
-    const auto table = [](const std::string& more) {
-        return "[[body]]\nmesh = \"table.skel.txt\"\nmaterial = {young = 2e4}\n[body.lattice]\nsize = 40\n" +
+    const auto slab = [](const std::string& more) {
+        return "[[body]]\nmesh = \"slab.skel.txt\"\nmaterial = {young = 2e4}\n[body.lattice]\nsize = 40\n" +
                more + "\n";
     };
     const auto waving = [=](const std::string& more) {
@@ -254,8 +254,8 @@ std::vector<KeyCase> lattice_cases()
         {"body.lattice.stiffness.color", stiff("color = @, young = 1e5"), "[1, 0, 0]", "[0, 0, 1]"},
         {"body.lattice.stiffness.mask", stiff("mask = \"@\", young = 1e5"), "near.obj", "far.obj"},
         {"body.lattice.stiffness.young", stiff("bone = \"tail\", young = @"), "1e5", "2e5"},
-        {"body.lattice.clip", table("clip = \"@\""), "shift", "turn"},
-        {"body.lattice.motion", table("motion = \"@\""), "shift.bvh", "lift.bvh"},
+        {"body.lattice.clip", slab("clip = \"@\""), "shift", "turn"},
+        {"body.lattice.motion", slab("motion = \"@\""), "shift.bvh", "lift.bvh"},
         {"body.lattice.start", waving("start = @"), "0", "0.02"},
         {"body.lattice.speed", waving("speed = @"), "1", "0.5"},
         {"body.lattice.loop", waving("start = 0.04\nloop = @"), "true", "false"},
@@ -564,6 +564,7 @@ protected:
         write_tet_mesh(folder_ / "long.mesh", stretched);
         write_table("table", Vec3(1.0, 0.1, 1.0));
         write_table("small", Vec3(0.3, 0.1, 0.3));
+        write_table("slab", Vec3(1.0, 0.2, 1.0), 0.1);
         for (const char* motion : {"shift", "lift"})
             write_file(folder_ / (std::string(motion) + ".bvh"),
                        fmt::format("HIERARCHY\nROOT root\n{{\nOFFSET 0 0 0\nCHANNELS 3 Xposition Yposition "
@@ -594,24 +595,25 @@ protected:
         write_reduced("stiff.lithe", "4e4");
     }
 
-    /// A slab whose top is at y = 0, on two joints side by side; it can shift along x, and turn one end.
-    void write_table(const std::string& name, const Vec3& size)
+    /// A slab whose top is at y = 0, on two joints side by side, so deep in it; it can shift along x, and turn one end.
+    void write_table(const std::string& name, const Vec3& size, double depth = 0.0)
     {
         Progress progress;
         Character table;
         table.surface =
             make_shape(fmt::format("box:size={}x{}x{}", size[0], size[1], size[2]), 0.1, progress);
         table.surface.vertices.row(1).array() -= 0.5 * size[1];
-        table.skeleton.joints = {{.name = "root", .parent = -1, .rest = {}},
+        const Vec3 down(0.0, -depth, 0.0);
+        table.skeleton.joints = {{.name = "root", .parent = -1, .rest = {.translation = down}},
                                  {.name = "end", .parent = 0, .rest = {.translation = Vec3(0.1, 0.0, 0.0)}}};
         MatX dense(2, table.surface.vertex_count());
         dense.row(1) = (0.5 + table.surface.vertices.row(0).array() / size[0]).cwiseMax(0.0).cwiseMin(1.0);
         dense.row(0) = 1.0 - dense.row(1).array();
-        const Track<Vec3> shift{.times = {0.0, 1.0}, .values = {Vec3::Zero(), Vec3::UnitX()}};
+        const Track<Vec3> shift{.times = {0.0, 1.0}, .values = {down, down + Vec3::UnitX()}};
         const Track<Quat> turn{.times = {0.0, 0.1},
                                .values = {Quat::Identity(), Quat(Eigen::AngleAxisd(1.0, Vec3::UnitY()))}};
-        table.bones = {{.joint = 0},
-                       {.joint = 1, .inverse_bind = Affine3(Eigen::Translation3d(-0.1, 0.0, 0.0))}};
+        table.bones = {{.joint = 0, .inverse_bind = Affine3(Eigen::Translation3d(0.0, depth, 0.0))},
+                       {.joint = 1, .inverse_bind = Affine3(Eigen::Translation3d(-0.1, depth, 0.0))}};
         table.weights = sparse_weights(dense);
         table.clips = {{.name = "shift", .joints = {{.joint = 0, .translation = shift}}},
                        {.name = "turn", .joints = {{.joint = 1, .rotation = turn}}}};
