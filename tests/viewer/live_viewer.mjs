@@ -106,7 +106,7 @@ export async function openPage(browser, address, size = { width: 900, height: 60
   page.faults = [];
   page.on("pageerror", (error) => page.faults.push(error.message));
   page.on("console", (message) => { if (message.type() === "error") page.faults.push(message.text()); });
-  await page.goto(address);
+  await page.goto(address, { timeout: 90_000 });
   await page.waitForFunction(() => window.lithe?.frames() > 0 && window.lithe.status() !== null, null, { timeout: 60_000 });
   return page;
 }

@@ -326,8 +326,10 @@ test("picture and panel follow the window, and the panel can be pulled wider", a
   assert.ok(await width("panel") > panel + 30, `${await width("panel")} after ${panel}`);
   assert.ok(await width("view") < view - 30);
   await page.setViewportSize({ width: 1100, height: 700 });
-  await page.waitForTimeout(300);
-  assert.equal(await page.evaluate(() => document.getElementById("view").width), Math.round(await width("view")));
+  await until(() => {
+    const view = document.getElementById("view");
+    return window.innerWidth === 1100 && view.width === Math.round(view.getBoundingClientRect().width);
+  });
   await page.setViewportSize({ width: 900, height: 600 });
 });
 
