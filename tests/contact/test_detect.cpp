@@ -675,6 +675,20 @@ TEST(Detect, ManyPairsAreTheSameForAnyNumberOfThreads)
     }
 }
 
+/// None of its triangles comes near one of the other; each of its vertices leaves once.
+TEST(Detect, LetsOutWhatWasSwallowedWhole)
+{
+    Thing large(make_box(Vec3::Constant(4.0), 4.0)), small(make_box(Vec3::Constant(0.2), 0.1));
+    const auto found = contacts(small.stay(), large.stay());
+    std::set<std::uint64_t> keys;
+    for (const SurfaceContact& contact : found) {
+        EXPECT_LT(contact.gap, 0.0);
+        keys.insert(contact.key);
+    }
+    EXPECT_EQ(found.size(), small.surface.points.size());
+    EXPECT_EQ(keys.size(), found.size());
+}
+
 /// Things that drift through each other: what is remembered of earlier steps must not change what is found.
 TEST(Detect, FindsTheSameWithAndWithoutAMemory)
 {

@@ -69,7 +69,10 @@ TEST(SceneOrigin, EditedScenesAreWrittenAsScenes)
             EXPECT_DOUBLE_EQ(found.bodies[b].friction, wanted.bodies[b].friction);
             if (wanted.bodies[b].rigid) continue;
             EXPECT_DOUBLE_EQ(*found.bodies[b].material.young, *wanted.bodies[b].material.young);
-            EXPECT_DOUBLE_EQ(found.bodies[b].damping.stiffness, wanted.bodies[b].damping.stiffness);
+            if (wanted.bodies[b].lattice)
+                EXPECT_DOUBLE_EQ(*found.bodies[b].lattice->damping, *wanted.bodies[b].lattice->damping);
+            else
+                EXPECT_DOUBLE_EQ(found.bodies[b].damping.stiffness, wanted.bodies[b].damping.stiffness);
             EXPECT_EQ(found.bodies[b].pins.size(), wanted.bodies[b].pins.size());
             EXPECT_EQ(found.bodies[b].name, wanted.bodies[b].name);
         }

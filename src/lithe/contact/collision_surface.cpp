@@ -169,19 +169,18 @@ std::optional<CollisionSurface> Shaped::operator()(const CylinderShape& cylinder
 /// triangles: so it meets one of those around it.
 class AxisLine {
 public:
-    AxisLine(const Points& x, const Vec3& p, int axis)
-        : x_(x), p_(p), axis_(axis), u_((axis + 1) % 3), v_((axis + 2) % 3)
+    AxisLine(const Points& x, const Vec3& p, int axis) : x_(x), p_(p), u_((axis + 1) % 3), v_((axis + 2) % 3)
     {
     }
 
     /// +1 where it goes out ahead of p, -1 where it goes in, 0 where it does not.
-    int crossing(const Eigen::Vector3i& corner) const
+    int crossing(const Triangles& triangles, int t) const
     {
+        const auto corner = triangles.col(t);
         const bool left = is_left(corner[0], corner[1]);
         if (is_left(corner[1], corner[2]) != left || is_left(corner[2], corner[0]) != left) return 0;
-        const Vec3 a = x_.col(corner[0]),
-                   n = (Vec3(x_.col(corner[1])) - a).cross(Vec3(x_.col(corner[2])) - a);
-        const bool ahead = left ? n.dot(a - p_) > 0.0 : n.dot(a - p_) < 0.0;
+        const double height = area_vector(x_, triangles, t).dot(x_.col(corner[0]) - p_);
+        const bool ahead = left ? height > 0.0 : height < 0.0;
         return !ahead ? 0 : left ? 1 : -1;
     }
 
@@ -198,7 +197,7 @@ private:
 
     const Points& x_;
     const Vec3& p_;
-    int axis_, u_, v_;
+    int u_, v_; ///< the other axes
 };
 
 } // namespace
@@ -324,7 +323,7 @@ static int winding(const SweptSurface& surface, const Vec3& p)
     const AxisLine line(surface.start, p, axis);
     int sum = 0;
     surface.tree().for_each_overlap({p, out},
-                                    [&](int t) { sum += line.crossing(surface.surface().triangles.col(t)); });
+                                    [&](int t) { sum += line.crossing(surface.surface().triangles, t); });
     return sum;
 }
 

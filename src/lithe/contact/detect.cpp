@@ -52,13 +52,18 @@ void add_new(int i, std::vector<char>& has, std::vector<int>& list)
     list.push_back(i);
 }
 
+void add_vertices(const CollisionSurface& surface, NearFeatures& near)
+{
+    for (const int v : surface.points) add_new(v, near.has_vertex, near.vertices);
+}
+
 void add_triangle(const CollisionSurface& surface, int triangle, NearFeatures& near)
 {
     for (const int v : surface.triangles.col(triangle)) add_new(v, near.has_vertex, near.vertices);
     for (const int e : surface.triangle_edges.col(triangle)) add_new(e, near.has_edge, near.edges);
 }
 
-/// The contacts of one pair. In the vertices' pass/// The contacts of one pair. In the vertices' pass `a` has the vertices and `b` the triangles, whichever body they are.
+/// The contacts of one pair. In the vertices' pass `a` has the vertices and `b` the triangles, whichever body they are.
 class PairDetector {
 public:
     /// `until` of the vertices of a, as in PairClearance; may be empty.
@@ -399,8 +404,8 @@ void find_near(const SweptSurface& a, const SweptSurface& b, double reach, NearF
         add_triangle(b.surface(), j, near_b);
     });
     if (!near_a.vertices.empty()) return;
-    if (b.start_box().contains(a.start_box())) near_a.vertices = a.surface().points;
-    if (a.start_box().contains(b.start_box())) near_b.vertices = b.surface().points;
+    if (b.start_box().contains(a.start_box())) add_vertices(a.surface(), near_a);
+    if (a.start_box().contains(b.start_box())) add_vertices(b.surface(), near_b);
 }
 
 std::uint64_t pair_key(std::uint64_t a, std::uint64_t b)
@@ -422,8 +427,7 @@ void detect_contacts(const SweptSurface& a, const SweptSurface& b, std::uint64_t
     const FeatureView a_from_b{a, b.drift()}, b_from_b{b, b.drift()}; // where b hardly moves
     const FeatureView a_from_a{a, a.drift()}, b_from_a{b, a.drift()};
     work.found.clear();
-    find_near(a, b, a.surface().thickness + b.surface().thickness + options.margin,
-              work.near_a, work.near_b);
+    find_near(a, b, a.surface().thickness + b.surface().thickness + options.margin, work.near_a, work.near_b);
     if (work.near_a.vertices.empty() && work.near_b.vertices.empty()) return;
     PairDetector(b_from_a, a_from_a, options, work, work.near_b, until_b).meet_triangles(work.inside_b);
     for (DetectWork::Found& at : work.found) swap_sides(at.contact);

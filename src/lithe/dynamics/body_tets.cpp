@@ -4,33 +4,36 @@
 #include "lithe/fem/stress.hpp"
 
 namespace lithe {
-namespace {
 
-Elements elements_of(const PreparedModel& model, const PreparedVolume& volume)
+void require_fits(const PreparedModel& model, const PreparedVolume& volume, const std::string& who)
 {
     if (volume.U.rows() != 3 * volume.mesh.vertex_count() || volume.U.cols() != model.rank() ||
         volume.embedding.point_count() != model.shown.rest.vertex_count())
-        throw InputError("model '" + model.name + "': the tets are those of another model");
-    return make_elements(volume.mesh, region_materials(model.materials));
+        throw InputError(who + ": the tets are those of another model");
 }
 
-} // namespace
-
-BodyTets::BodyTets(const PreparedModel& model, std::shared_ptr<const PreparedVolume> tets)
-    : volume(std::move(tets)), elements(elements_of(model, *volume))
+BodyTets::BodyTets(const PreparedModel& model, std::shared_ptr<const PreparedVolume> volume)
+    : volume_(std::move(volume)), materials_(region_materials(model.materials))
 {
+    require_fits(model, *volume_, "model '" + model.name + "'");
+}
+
+const Elements& BodyTets::elements() const
+{
+    std::call_once(made_, [&] { elements_ = make_elements(volume_->mesh, materials_); });
+    return elements_;
 }
 
 VecX surface_stress(const BodyTets& tets, const VecX& q)
 {
     Points x;
-    reconstruct(tets.volume->mesh.vertices, tets.volume->U, q, x);
-    return surface_stress(tets.elements, x, tets.volume->embedding);
+    reconstruct(tets.volume().mesh.vertices, tets.volume().U, q, x);
+    return surface_stress(tets.elements(), x, tets.volume().embedding);
 }
 
 std::vector<Overlay> cubature_overlays(const BodyTets& tets, const VecX& q, const RigidPose& frame)
 {
-    const PreparedVolume& volume = *tets.volume;
+    const PreparedVolume& volume = tets.volume();
     const Index count = volume.cubature.size();
     if (count == 0 || count == volume.mesh.tet_count()) return {};
     Overlay out{.name = "cubature points", .points = Points::Zero(3, count)};

@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <mutex>
 
 #include "lithe/body/published.hpp"
 #include "lithe/fem/elements.hpp"
@@ -8,13 +9,24 @@
 namespace lithe {
 
 /// The tets behind a prepared model, for those who look at its bodies: no step reads them.
-struct BodyTets {
+class BodyTets {
+public:
     /// Throws InputError for tets of another model.
-    BodyTets(const PreparedModel& model, std::shared_ptr<const PreparedVolume> tets);
+    BodyTets(const PreparedModel& model, std::shared_ptr<const PreparedVolume> volume);
 
-    std::shared_ptr<const PreparedVolume> volume;
-    Elements elements;
+    const PreparedVolume& volume() const { return *volume_; }
+    /// Made when they are first asked for, from any thread: most runs never do.
+    const Elements& elements() const;
+
+private:
+    std::shared_ptr<const PreparedVolume> volume_;
+    std::vector<RegionMaterial> materials_;
+    mutable std::once_flag made_;
+    mutable Elements elements_;
 };
+
+/// Throws InputError, which begins with `who`, unless the tets are those of the model.
+void require_fits(const PreparedModel& model, const PreparedVolume& volume, const std::string& who);
 
 /// Von Mises stress at the vertices of the shown surface. [Pa]
 VecX surface_stress(const BodyTets& tets, const VecX& q);

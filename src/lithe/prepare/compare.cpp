@@ -48,13 +48,6 @@ Points deforming_velocities(const PreparedVolume& volume, const VecX& qdot, cons
     return rotation.toRotationMatrix() * v;
 }
 
-void require_fits(const PreparedModel& model, const PreparedVolume& volume, const std::string& name)
-{
-    if (volume.U.rows() != 3 * volume.mesh.vertex_count() || volume.U.cols() != model.rank() ||
-        volume.embedding.point_count() != model.shown.rest.vertex_count())
-        throw InputError("body '" + name + "': the tets are those of another model");
-}
-
 /// v + w x (x - c) of the nodes at rest.
 Points rigid_velocities(const Points& x, const Vec3& centre, const Vec3& v, const Vec3& w)
 {
@@ -128,7 +121,7 @@ FullBodyModel full_body_model(const PreparedModel& model, const PreparedVolume& 
 std::unique_ptr<FullBody> full_twin(const ReducedBody& body, const BodyVolume& full)
 {
     const PreparedVolume& volume = *full.volume;
-    require_fits(*body.model().prepared, volume, body.shown().name);
+    require_fits(*body.model().prepared, volume, "body '" + body.shown().name + "'");
     const ReducedBodyOptions& options = body.options();
     FullBodyModel model =
         full_body_model(*body.model().prepared, volume, options.placement, options.friction);
@@ -147,7 +140,7 @@ std::unique_ptr<FullBody> full_twin(const FramedBody& body, const BodyVolume& fu
 {
     const PreparedVolume& volume = *full.volume;
     const PreparedModel& prepared = *body.model().prepared;
-    require_fits(prepared, volume, body.shown().name);
+    require_fits(prepared, volume, "body '" + body.shown().name + "'");
     const FramedBodyOptions& options = body.options();
     FullBodyModel model = full_body_model(prepared, volume, options.placement, options.law.friction);
     model.shown.name = body.shown().name;

@@ -174,7 +174,7 @@ Points3f Morphs::shape(Index frame) const
 
 Morphs find_morphs(const RecordedBody& body, double tolerance)
 {
-    if (!body.weights.empty()) return own_morphs(body);
+    if (body.positions.empty()) return own_morphs(body);
     if (moves(body.poses)) {
         std::vector<RigidPose> none(body.poses.size());
         Morphs morphs = with_poses(body, std::move(none), tolerance);

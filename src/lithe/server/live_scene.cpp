@@ -105,12 +105,7 @@ void LiveScene::add_step(StepMetrics step)
 bool LiveScene::reset()
 {
     remove_extras();
-    try {
-        StateReader in(start_);
-        world().restore(in);
-    } catch (const InputError&) {
-        return false;
-    }
+    if (!restore(start_)) return false;
     frame_ = 0;
     start_account();
     return true;
@@ -123,16 +118,22 @@ std::string LiveScene::state() const
     return out.bytes();
 }
 
+bool LiveScene::restore(const std::string& state)
+{
+    try {
+        StateReader in(state);
+        world().restore(in);
+        return true;
+    } catch (const InputError&) {
+        return false;
+    }
+}
+
 bool LiveScene::go_back(int frame, const std::string& state)
 {
     release();
     unpin();
-    try {
-        StateReader in(state);
-        world().restore(in);
-    } catch (const InputError&) {
-        return false;
-    }
+    if (!restore(state)) return false;
     frame_ = frame;
     std::erase_if(steps_, [&](const StepMetrics& step) { return step.frame > frame; });
     return true;
@@ -141,13 +142,7 @@ bool LiveScene::go_back(int frame, const std::string& state)
 bool LiveScene::continue_from(LiveScene& other)
 {
     other.remove_extras();
-    const std::string state = other.state();
-    try {
-        StateReader in(state);
-        world().restore(in);
-    } catch (const InputError&) {
-        return false;
-    }
+    if (!restore(other.state())) return false;
     frame_ = other.frame_;
     prepared_.run.substeps = other.run().substeps;
     start_account();

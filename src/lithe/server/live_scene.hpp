@@ -90,6 +90,7 @@ private:
         BodyPoint point;
     };
     void add_step(StepMetrics step);
+    [[nodiscard]] bool restore(const std::string& state); ///< false when it does not fit
     std::optional<Held> hold(const Ray& ray, double strength, std::optional<Picked>& picked);
     void let_go(const Held& held);
     void mark_joints();

@@ -8,6 +8,7 @@
 
 #include "lithe/core/error.hpp"
 #include "lithe/prepare/prepare_scene.hpp"
+#include "lithe/reduce/lattice_model.hpp"
 #include "lithe/scene/builtin_scenes.hpp"
 
 namespace lithe {
@@ -56,18 +57,36 @@ void set_path(toml::table& table, const char* key, const fs::path& folder)
         table.insert_or_assign(key, fs::absolute(folder / *path).lexically_normal().string());
 }
 
+void set_lattice_paths(toml::table& lattice, const fs::path& folder)
+{
+    for (const char* key : {"file", "motion"}) set_path(lattice, key, folder);
+    for (toml::table* stiffness : tables(lattice, "stiffness")) set_path(*stiffness, "mask", folder);
+}
+
 void set_paths(toml::table& file, const fs::path& folder)
 {
     for (const char* part : {"body", "obstacle", "character"})
-        for (toml::table* table : tables(file, part))
+        for (toml::table* table : tables(file, part)) {
             for (const char* key : {"mesh", "model", "file", "motion"}) set_path(*table, key, folder);
+            if (toml::table* lattice = (*table)["lattice"].as_table()) set_lattice_paths(*lattice, folder);
+        }
+}
+
+void set_lattice(const SceneLattice& lattice, toml::table& out)
+{
+    if (lattice.damping) out.insert_or_assign("damping", *lattice.damping);
+    const std::vector<toml::table*> stiffness = tables(out, "stiffness");
+    for (std::size_t k = 0; k < std::min(stiffness.size(), lattice.stiffness.size()); ++k)
+        stiffness[k]->insert_or_assign("young", lattice.stiffness[k].young);
 }
 
 void set_body(const SceneBody& body, toml::table& out)
 {
     out.insert_or_assign("friction", body.friction);
     if (body.model) return;
-    if (!body.rigid)
+    if (toml::table* lattice = out["lattice"].as_table())
+        set_lattice(*body.lattice, *lattice);
+    else if (!body.rigid)
         out.insert_or_assign("damping",
                              toml::table{{"mass", body.damping.mass}, {"stiffness", body.damping.stiffness}});
     out.insert_or_assign("material", material_table(body.material));
@@ -118,6 +137,22 @@ void scale_material(SceneMaterial& material, double factor)
     *material.young *= factor;
 }
 
+void scale_stiffness(SceneBody& body, double factor)
+{
+    scale_material(body.material, factor);
+    for (SceneRegion& region : body.regions) scale_material(region.material, factor);
+    if (body.lattice)
+        for (SceneStiffness& stiffness : body.lattice->stiffness) stiffness.young *= factor;
+}
+
+void scale_damping(SceneBody& body, double factor)
+{
+    body.damping.mass *= factor;
+    body.damping.stiffness *= factor;
+    if (body.lattice)
+        body.lattice->damping = factor * body.lattice->damping.value_or(LatticeSettings().damping);
+}
+
 } // namespace
 
 SceneOrigin open_scene(const fs::path& file, const ReadOptions& read)
@@ -155,11 +190,8 @@ Scene edited(const Scene& scene, const SceneEdits& edits)
                              "' is a prepared model, whose stiffness and damping are fixed; " +
                              "prepare it anew with `lithe prepare`");
         if (body.model) continue;
-        body.damping.mass *= edits.damping;
-        body.damping.stiffness *= edits.damping;
-        if (!softer) continue;
-        scale_material(body.material, edits.stiffness);
-        for (SceneRegion& region : body.regions) scale_material(region.material, edits.stiffness);
+        if (damped) scale_damping(body, edits.damping);
+        if (softer) scale_stiffness(body, edits.stiffness);
     }
     for (SceneObstacle& obstacle : out.obstacles) obstacle.friction *= edits.friction;
     for (SceneCharacter& character : out.characters) character.friction *= edits.friction;
