@@ -22,6 +22,7 @@ class ClientTest(unittest.TestCase):
         subprocess.run([os.environ["LITHE_SAMPLES"], cls.folder], check=True)
         cls.expected = json.loads((cls.folder / "expected.json").read_text())
         cls.character = json.loads((cls.folder / "character.json").read_text())  # of character.glb
+        cls.flesh = json.loads((cls.folder / "flesh.json").read_text())  # of flesh.glb
         cls.reduced = json.loads((cls.folder / "reduced.json").read_text())  # of reduced.glb
 
     def need(self, program):

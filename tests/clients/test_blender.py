@@ -29,6 +29,14 @@ class Blender(ClientTest):
         for frame in ("0", "10", "29"):
             self.assert_positions(found["positions"][frame]["surface"], "surface", frame, 1e-5, self.character)
 
+    def test_takes_flesh_there_and_back(self):
+        self.run_blender("blender_back.py", "flesh.glb", self.flesh["fps"], "back.glb")
+        for file in ("flesh.glb", "back.glb"):
+            found = self.run_blender("blender_glb.py", file, self.flesh["fps"], "0,10,29")
+            self.assertGreater(found["shape_keys"]["surface"], 0)
+            for frame in ("0", "10", "29"):  # a thousandth of its size is what the shapes may miss
+                self.assert_positions(found["positions"][frame]["surface"], "surface", frame, 1e-3, self.flesh)
+
     def test_replays_the_point_cache(self):
         for body, name in (("torus", "sample_torus"), ("soft block", "sample_soft_block")):
             found = self.run_blender("blender_pc2.py", f"{name}.obj", f"{name}.pc2", "0,10,29")

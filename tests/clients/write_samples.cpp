@@ -47,6 +47,17 @@ nlohmann::json expected(const Animation& animation, int frames)
     return all;
 }
 
+/// As NAME.glb, and where its surface is as NAME.json.
+void write_arm(const std::filesystem::path& folder, const std::string& name,
+               const lithe::test::WavingArm& arm, int frames)
+{
+    lithe::test::play(*lithe::make_exporter(folder / (name + ".glb")), {&arm}, frames);
+    nlohmann::json json = {{"fps", lithe::test::WavingArm::fps}};
+    for (const int f : {0, frames / 3, frames - 1})
+        json["positions"][std::to_string(f)]["surface"] = rows(arm.at(f).positions);
+    lithe::write_file(folder / (name + ".json"), json.dump());
+}
+
 } // namespace
 
 int main(int count, char** arguments)
@@ -64,10 +75,8 @@ int main(int count, char** arguments)
     const lithe::test::MorphingBall ball;
     ball.play(*lithe::make_exporter(folder / "reduced.glb"), frames);
     lithe::write_file(folder / "reduced.json", expected(ball, frames).dump());
-    const lithe::test::WavingArm arm(lithe::test::make_gltf_arm(), "arm", lithe::Vec3(0.5, 0.0, 0.0));
-    lithe::test::play(*lithe::make_exporter(folder / "character.glb"), {&arm}, frames);
-    nlohmann::json character = {{"fps", lithe::test::WavingArm::fps}};
-    for (const int f : {0, frames / 3, frames - 1})
-        character["positions"][std::to_string(f)]["surface"] = rows(arm.at(f).positions);
-    lithe::write_file(folder / "character.json", character.dump());
+    lithe::test::WavingArm arm(lithe::test::make_gltf_arm(), "arm", lithe::Vec3(0.5, 0.0, 0.0));
+    write_arm(folder, "character", arm, frames);
+    arm.grow_flesh(0.03);
+    write_arm(folder, "flesh", arm, frames);
 }

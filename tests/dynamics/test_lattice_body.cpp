@@ -183,6 +183,64 @@ TEST(LatticeBody, ClipsOfOtherSkeletonsAreRefused)
               "body 'flesh': the clip 'nod' is that of another skeleton: it moves joint 7, but there are 2");
 }
 
+/// Bones beside all edges are held at points along them.
+TEST(LatticeBody, HeldBonesAreWhereTheJointsBringThem)
+{
+    const test::LatticeBeam beam = flesh_beam();
+    LatticeDescription d = test::flesh_in(beam, 0.05);
+    d.lattice.bones.clear();
+    d.bone_joints.clear();
+    const Vec3 joint(0.0, 0.0, 0.3); // where they meet; off the edges everywhere else
+    d.held_bones = {{"lower", 0, {0.013, 0.02, 0.05}, joint}, {"upper", 1, joint, {0.013, 0.02, 0.55}}};
+    World world({.gravity = down});
+    const BodyId id =
+        world.add(std::make_unique<LatticeBody>(test::system_of(d), LatticeBodyOptions{.clip = nodding()}));
+    const auto& held = lattice_body(world, id);
+    for (int k = 0; k < 60; ++k) {
+        ASSERT_TRUE(world.step(h).done);
+        const std::vector<RigidPose> joints = held.joints_at(world.time());
+        for (std::size_t p = 0; p < held.system().held_points.size(); ++p) {
+            const LatticePoint& point = held.system().held_points[p];
+            Vec3 x = Vec3::Zero();
+            for (std::size_t f = 0; f < point.functions.size(); ++f)
+                x += point.weights[f] * held.state().x.col(point.functions[f]);
+            EXPECT_LE((x - target(held.system().held_targets[p], joints)).norm(), 1e-6 * 0.25);
+        }
+    }
+    EXPECT_LT(held.state().x.cwiseAbs().maxCoeff(), 1.0);
+}
+
+/// Bent by a right angle, all at once: the regions come near the nonlinear lattice, the linear one does not.
+TEST(LatticeBody, RegionsAreNearTheReferenceAndOneLinearMaterialIsNot)
+{
+    Clip bend = nodding();
+    for (Quat& turn : bend.joints[0].rotation->values)
+        turn = Quat(Eigen::AngleAxisd(0.5 * 3.141592653589793, Vec3::UnitX()));
+    const auto bent_by = [&](LatticeScheme scheme) {
+        auto flesh_body = body({.clip = bend, .scheme = scheme});
+        for (int k = 0; k < 4; ++k) {
+            EXPECT_TRUE(flesh_body->predict({.t = h * k, .h = h, .gravity = down}).solved);
+            flesh_body->finish();
+        }
+        Published now;
+        flesh_body->publish(now);
+        return now.positions;
+    };
+    const Points reference = bent_by(LatticeScheme::Nonlinear);
+    const auto error = [&](LatticeScheme scheme) { return (bent_by(scheme) - reference).norm(); };
+    const double linear = error(LatticeScheme::Linear);
+    EXPECT_LT(error(LatticeScheme::Blended), 0.5 * linear);
+    EXPECT_LT(error(LatticeScheme::Corotated), 0.5 * linear);
+}
+
+TEST(LatticeBody, ReferencesKnowNoPins)
+{
+    EXPECT_EQ(test::message_of([&] {
+                  (void)body({.name = "cow", .pins = {{.vertices = {0}}}, .scheme = LatticeScheme::Linear});
+              }),
+              "body 'cow': the linear and nonlinear schemes have no loads and pins");
+}
+
 // ---- adaptation
 
 /// Pulls a corner of the flesh away for some steps, then lets it go.

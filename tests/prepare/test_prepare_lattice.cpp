@@ -1,14 +1,18 @@
 #include "lithe/prepare/prepare_lattice.hpp"
 
+#include <fstream>
 #include <numeric>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "lithe/core/atomic_file.hpp"
+#include "lithe/dynamics/lattice_body.hpp"
 #include "lithe/geometry/control_lattice_io.hpp"
 #include "lithe/geometry/lattice_check.hpp"
 #include "lithe/prepare/prepare_character.hpp"
 #include "lithe/reduce/lattice_model_io.hpp"
+#include "lithe/rig/gltf_character.hpp"
 #include "support/data.hpp"
 #include "support/message_of.hpp"
 #include "support/temporary_folder.hpp"
@@ -57,7 +61,8 @@ TEST(PrepareLattice, AnArmLiesInItsLattice)
 TEST(PrepareLattice, FilesKeepEverything)
 {
     const test::TemporaryFolder folder;
-    const LatticeModel model = prepared(make_arm());
+    LatticeModel model = prepared(make_arm());
+    model.character = {.glb = make_gltf(make_arm()).to_glb(), .read = {.scale = 0.01, .up = UpAxis::Z}};
     write_lattice_model(folder / "arm.lithe", model);
     const LatticeModel read = read_lattice_model(folder / "arm.lithe");
     EXPECT_EQ(read.lattice.vertices, model.lattice.vertices);
@@ -69,6 +74,9 @@ TEST(PrepareLattice, FilesKeepEverything)
     ASSERT_EQ(read.regions.size(), model.regions.size());
     EXPECT_EQ(read.regions[0].weights, model.regions[0].weights);
     EXPECT_EQ(read.settings.twist_stiffness, model.settings.twist_stiffness);
+    EXPECT_EQ(read.character.glb, model.character.glb);
+    EXPECT_EQ(read.character.read.scale, 0.01);
+    EXPECT_EQ(read.character.read.up, UpAxis::Z);
     EXPECT_EQ(read.skeleton.joints.back().rest.translation, model.skeleton.joints.back().rest.translation);
     write_lattice_model(folder / "again.lithe", read);
     EXPECT_EQ(read_lattice_model(folder / "again.lithe").record.settings, model.record.settings);
@@ -143,6 +151,44 @@ TEST(PrepareLattice, RefusesTwoCharacters)
               "file of its own");
 }
 
+/// A worm of two hundred joints, one behind the other.
+TEST(PrepareLattice, TakesTwoHundredJoints)
+{
+    std::string shape = "joint j0 at 0 0 0 radius 0.06\n";
+    for (int j = 1; j < 200; ++j)
+        shape += fmt::format("joint j{} of j{} at 0 0 0.03 radius 0.06\n", j, j - 1);
+    const test::TemporaryFolder folder;
+    std::ofstream(folder / "worm.shape") << shape;
+    Progress silent;
+    std::vector<std::string> notes;
+    const SceneSource source{.from = (folder / "worm.shape").string(), .detail = 0.05};
+    const LatticeModel model = prepare_lattice(source, {.levels = 0, .young = 1e5}, silent, notes);
+    EXPECT_EQ(model.lattice.bones.size() + model.held_bones.size(), 200u);
+    EXPECT_LT(bone_error(model), 1e-9 * 6.0);
+}
+
+/// As in many files: the nodes stand in some pose of a clip, the skin was bound in another.
+TEST(PrepareLattice, FleshIsCarriedFromWhereItWasBound)
+{
+    Character arm = make_arm();
+    const LatticeModel straight = prepared(arm);
+    JointTransform& elbow = arm.skeleton.joints[static_cast<std::size_t>(arm.skeleton.find("elbow"))].rest;
+    elbow.rotation = elbow.rotation * Quat(Eigen::AngleAxisd(1.0, Vec3::UnitZ()));
+    const LatticeModel bent = prepared(arm);
+    EXPECT_EQ(bent.lattice.vertices, straight.lattice.vertices);
+    const auto system = std::make_shared<const LatticeSystem>(
+        make_lattice_system(std::make_shared<const LatticeModel>(bent)));
+    Published now;
+    LatticeBody(system, {}).publish(now);
+    Points skinned;
+    skin(SkinningMethod::Linear, arm.weights,
+         bone_transforms(arm.bones, world_transforms(arm.skeleton, rest_pose(arm.skeleton))),
+         arm.surface.vertices, skinned);
+    const double size = bounds(arm.surface.vertices).diagonal().norm();
+    EXPECT_LT((now.positions - skinned).colwise().norm().maxCoeff(), 0.05 * size);
+    EXPECT_GT((skinned - arm.surface.vertices).colwise().norm().maxCoeff(), 0.1 * size);
+}
+
 TEST(PrepareLattice, RefusesBonesWithoutLength)
 {
     Character arm = make_arm();
@@ -167,7 +213,46 @@ TEST(PrepareLattice, RefusesALatticeThatMissesTheBody)
     EXPECT_NE(message_of([&] { (void)prepared(make_arm(), options); }), "");
 }
 
-/// Every rig of the data set and every built-in shape with a skeleton.
+/// How far vertices of the lattice at joints are from where the clip has these; of several in one place, from the nearest, as clips
+/// may take them apart.
+double joint_error(const LatticeBody& body, const Clip& clip, double t)
+{
+    const LatticeModel& model = *body.system().model;
+    const auto now = world_transforms(model.skeleton, pose_at(model.skeleton, clip, clip.begin() + t));
+    double worst = 0.0;
+    for (const LatticeBone& bone : model.lattice.bones) {
+        const int v = bone.vertices.front();
+        double nearest = std::numeric_limits<double>::infinity();
+        for (const int joint : model.bone_joints) {
+            const auto j = static_cast<std::size_t>(joint);
+            if ((model.lattice.vertices[v] - model.bind[j].translation()).norm() < 1e-9)
+                nearest = std::min(nearest, (body.state().x.col(v) - now[j].translation()).norm());
+        }
+        if (std::isfinite(nearest)) worst = std::max(worst, nearest);
+    }
+    return worst;
+}
+
+/// From end to end, falling apart nowhere and bones where they belong.
+void play(const std::shared_ptr<const LatticeSystem>& system, const Clip& clip)
+{
+    SCOPED_TRACE(clip.name);
+    constexpr double h = 1.0 / 60.0;
+    const double size = bounds(system->model->shown.rest.vertices).diagonal().norm();
+    LatticeBody body(system, {.clip = clip, .playback = {.loop = false}});
+    Published now;
+    double t = 0.0;
+    for (; t < clip.duration() - h; t += h) {
+        ASSERT_TRUE(body.predict({.t = t, .h = h, .gravity = Vec3(0, -9.81, 0)}).solved);
+        body.finish();
+    }
+    body.publish(now);
+    ASSERT_TRUE(now.positions.allFinite());
+    EXPECT_LT(joint_error(body, clip, t), 1e-9 * size);
+    EXPECT_LT(bounds(now.positions).diagonal().norm(), 3.0 * size);
+}
+
+/// Every rig of the data set and every built-in shape with a skeleton, with all clips.
 TEST(PrepareLattice, EveryRigGetsALattice)
 {
     LITHE_DATA_OR_SKIP(folder, "rigs");
@@ -187,6 +272,9 @@ TEST(PrepareLattice, EveryRigGetsALattice)
         EXPECT_LT(bone_error(model), 1e-9 * bounds(character.surface.vertices).diagonal().norm());
         EXPECT_EQ(model.shown.embedding.outside, 0);
         EXPECT_LE(model.lattice.vertices.size(), 320u);
+        const auto system = std::make_shared<const LatticeSystem>(
+            make_lattice_system(std::make_shared<const LatticeModel>(model)));
+        for (const Clip& clip : character.clips) play(system, clip);
     }
 }
 

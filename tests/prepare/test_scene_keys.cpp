@@ -254,6 +254,7 @@ std::vector<KeyCase> lattice_cases()
         {"body.lattice.stiffness.color", stiff("color = @, young = 1e5"), "[1, 0, 0]", "[0, 0, 1]"},
         {"body.lattice.stiffness.mask", stiff("mask = \"@\", young = 1e5"), "near.obj", "far.obj"},
         {"body.lattice.stiffness.young", stiff("bone = \"tail\", young = @"), "1e5", "2e5"},
+        {"body.lattice.scheme", waving("scheme = \"@\""), "blended", "corotated"},
         {"body.lattice.clip", slab("clip = \"@\""), "shift", "turn"},
         {"body.lattice.motion", slab("motion = \"@\""), "shift.bvh", "lift.bvh"},
         {"body.lattice.start", waving("start = @"), "0", "0.02"},

@@ -440,6 +440,11 @@ std::vector<KeyCase> lattice_cases()
          [=](const Scene& s) { return lattice(s).stiffness.at(0).young == 2000.0; },
          with("stiffness = [{bone = \"head\"}]"),
          "scene.toml:4:14: [[body.lattice.stiffness]] needs the key young"},
+        {"body.lattice.scheme", with("scheme = \"nonlinear\""),
+         [=](const Scene& s) { return lattice(s).scheme == LatticeScheme::Nonlinear; },
+         with("scheme = \"non-linear\""),
+         "scene.toml:4:10: scheme = \"non-linear\" is not one of blended, corotated, linear, nonlinear; did "
+         "you mean 'nonlinear'?"},
         {"body.lattice.clip", with("clip = \"walk\""),
          [=](const Scene& s) { return lattice(s).clip == "walk"; },
          with("clip = \"walk\"\ntrack = [{joint = \"head\", motion = [{time = 0}]}]"),

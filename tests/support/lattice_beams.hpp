@@ -5,6 +5,7 @@
 #include "lithe/geometry/lattice_levels.hpp"
 #include "lithe/geometry/shapes.hpp"
 #include "lithe/reduce/make_lattice_model.hpp"
+#include "lithe/rig/bind.hpp"
 
 namespace lithe::test {
 
@@ -64,6 +65,7 @@ inline LatticeModel model_of(const LatticeBeam& beam)
     LatticeModel model{.name = "beam",
                        .lattice = lattice_of(beam),
                        .skeleton = skeleton_of(beam),
+                       .bind = world_transforms(skeleton_of(beam), rest_pose(skeleton_of(beam))),
                        .bone_joints = {0, 1},
                        .held_bones = {},
                        .levels = beam.levels,
@@ -126,7 +128,7 @@ inline LatticeDescription flesh_in(const LatticeBeam& beam, double skin_cell)
     d.closed = d.collision = make_box(size, 0.5 * beam.width());
     d.closed.vertices.colwise() += Vec3(0.0, 0.0, 0.5 * length);
     d.collision.vertices = d.closed.vertices;
-    d.bones = {{0, Affine3::Identity()}, {1, Affine3::Identity()}};
+    d.bones = rest_bones(d.skeleton);
     MatX dense(2, d.shown.vertex_count());
     for (Index v = 0; v < dense.cols(); ++v) {
         const double z = (d.shown.vertices(2, v) - beam.joint_height()) / beam.width();

@@ -213,6 +213,7 @@ void ArticulatedBody::join_parts(const PreparedBoneJoint& joint)
 BodyReport ArticulatedBody::predict(const StepContext& step)
 {
     h_ = step.h;
+    start_is_placed_ = false;
     if (asleep_) return {};
     for (std::size_t k = 0; k < bones_.size(); ++k) {
         loads_[k].force = bones_[k]->model().tensors.mass * step.gravity;
@@ -462,8 +463,11 @@ Box3 ArticulatedBody::swept_bounds() const
 const SweptSurface* ArticulatedBody::sweep()
 {
     const std::vector<SkinBone>& skin = model_->prepared->collision.skin;
-    set_motions(now_);
-    place_skin(skin, now_, swept_.start);
+    if (!start_is_placed_ || !in_step()) {
+        set_motions(now_);
+        place_skin(skin, now_, swept_.start);
+    }
+    start_is_placed_ = in_step();
     set_ends(then_);
     place_skin(skin, then_, swept_.end);
     swept_.update();

@@ -169,6 +169,7 @@ private:
     Index freedoms_ = 0;
     bool asleep_ = false;
     SweptSurface swept_;
+    bool start_is_placed_ = false;      ///< that of the step at hand, which is looked at several times
     std::vector<FramedLoad> loads_;     ///< of each bone
     std::vector<FramedReport> reports_; ///< of each bone
 

@@ -65,24 +65,54 @@ void require_fits(const LatticeModel& model, const LatticeBodyOptions& options, 
                             name, options.clip.name, tracks.joint, model.skeleton.joint_count()));
 }
 
+bool is_reference(LatticeScheme scheme)
+{
+    return scheme == LatticeScheme::Linear || scheme == LatticeScheme::Nonlinear;
+}
+
+void require_reference_fits(const LatticeModel& model, const LatticeBodyOptions& options,
+                            const std::string& name)
+{
+    if (!model.held_bones.empty())
+        throw InputError(
+            fmt::format("body '{}': bone '{}' is held by points; the linear and nonlinear schemes "
+                        "need all bones on edges of the lattice",
+                        name, model.held_bones.front().name));
+    if (!options.loads.empty() || !options.pins.empty())
+        throw InputError(
+            fmt::format("body '{}': the linear and nonlinear schemes have no loads and pins", name));
+}
+
 } // namespace
 
 LatticeBody::LatticeBody(std::shared_ptr<const LatticeSystem> system, LatticeBodyOptions options)
     : system_(std::move(system)), options_(std::move(options)), shown_(shown_of(*system_->model, options_)),
-      rest_joints_(world_transforms(system_->model->skeleton, rest_pose(system_->model->skeleton))),
       motion_(system_)
 {
     require_fits(*system_->model, options_, shown_.name);
     state_ = predicted_ = rest_state(*system_, joints_at(0.0));
     for (const TimedLoad& load : options_.loads) loaded_.push_back(loaded_faces(load));
+    if (is_reference(options_.scheme)) make_reference();
     set_maps();
+}
+
+/// All functions take part from the beginning.
+void LatticeBody::make_reference()
+{
+    require_reference_fits(*system_->model, options_, shown_.name);
+    const bool linear = options_.scheme == LatticeScheme::Linear;
+    reference_ = std::make_unique<LatticeReference>(system_, linear ? MaterialKind::Linear
+                                                                    : MaterialKind::StVenantKirchhoff);
+    for (int f = 0; f < static_cast<int>(system_->count()); ++f)
+        if (system_->in_body(f)) state_.active[static_cast<std::size_t>(f)] = Active;
+    predicted_ = state_;
 }
 
 std::vector<RigidPose> LatticeBody::joints_at(double t) const
 {
     const Skeleton& skeleton = system_->model->skeleton;
     const Pose pose = pose_at(skeleton, options_.clip, options_.playback.clip_time(options_.clip, t));
-    return joint_motions(skeleton, rest_joints_, world_transforms(skeleton, pose));
+    return joint_motions(skeleton, system_->model->bind, world_transforms(skeleton, pose));
 }
 
 void LatticeBody::set_maps()
@@ -151,6 +181,12 @@ BodyReport LatticeBody::predict(const StepContext& step)
     set_targets(t_predicted_);
     motion_.step(state_, {joints_at(step.t), joints_at(t_predicted_)}, loading_, predicted_);
     BodyReport report{.iterations = 1};
+    if (reference_) {
+        const LatticeSolveReport solve =
+            reference_->step(state_, joints_at(t_predicted_), step.h, step.gravity, predicted_);
+        report.iterations = solve.iterations;
+        report.residual = solve.residual;
+    }
     if (predicted_.x.allFinite()) return report;
     report.solved = false;
     report.trouble = "the flesh of the lattice is not finite";
@@ -217,7 +253,7 @@ void LatticeBody::finish()
 {
     std::swap(state_, predicted_);
     t_ = t_predicted_;
-    if (adapt(*system_, state_)) set_maps();
+    if (!reference_ && adapt(*system_, state_)) set_maps();
     predicted_ = state_;
 }
 

@@ -4,6 +4,7 @@
 #include "lithe/contact/collision_surface.hpp"
 #include "lithe/dynamics/body_parts.hpp"
 #include "lithe/dynamics/lattice_adapt.hpp"
+#include "lithe/dynamics/lattice_reference.hpp"
 #include "lithe/rig/character.hpp"
 
 namespace lithe {
@@ -20,6 +21,7 @@ struct LatticeBodyOptions {
     /// On vertices and faces of the collision surface. Pressure and wind are those of the start of a step while it lasts.
     std::vector<TimedLoad> loads = {};
     std::vector<LedVertices> pins = {}; ///< vertices of the collision surface
+    /// Linear and Nonlinear need all bones on edges and know no loads and pins; contacts are felt as by Blended.
     LatticeScheme scheme = LatticeScheme::Blended;
 };
 
@@ -67,12 +69,13 @@ private:
     void add_surface_load(const Load& load, double factor, LoadedFaces& faces);
     void set_targets(double t);
     void set_maps();
+    void make_reference();
 
     std::shared_ptr<const LatticeSystem> system_;
     LatticeBodyOptions options_;
     Shown shown_;
-    std::vector<Affine3> rest_joints_; ///< in the world
     LatticeMotion motion_;
+    std::unique_ptr<LatticeReference> reference_; ///< of Linear and Nonlinear
     LatticeState state_, predicted_;
     double t_ = 0.0, t_predicted_ = 0.0;   ///< [s]
     double h_ = 0.0;                       ///< of the last prediction [s]

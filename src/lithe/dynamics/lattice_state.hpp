@@ -2,6 +2,7 @@
 #include <span>
 
 #include "lithe/dynamics/lattice_system.hpp"
+#include "lithe/reduce/lattice_scheme.hpp"
 
 namespace lithe {
 
@@ -37,11 +38,6 @@ struct LatticePose {
 struct LatticeTarget {
     LatticePoint point;
     Vec3 place = Vec3::Zero(); ///< [m]
-};
-
-enum class LatticeScheme {
-    Blended,  ///< regions alone: a few solves with constant factors
-    Corotated ///< then the whole, with a rotation for each cell where regions overlap: better near joints that bend, and slower
 };
 
 /// What acts on a lattice in one step.

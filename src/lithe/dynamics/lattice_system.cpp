@@ -285,22 +285,37 @@ std::vector<RegionSpace> make_regions(const LatticeSystem& system, const Lattice
     return regions;
 }
 
-/// The bone of which a vertex is the head, else the first that ends there.
-struct BoneEnds {
-    const LatticeModel& model;
+/// Which joint carries the ends of bones.
+class BoneEnds {
+public:
+    explicit BoneEnds(const LatticeModel& model) : model_(model) {}
 
+    /// Of the bones that begin at a vertex, the joint that is there, or nearest: lines between the children of a joint, which it
+    /// carries, begin at these too. -1: none begins there.
     int joint_of_head(int vertex) const
     {
-        for (std::size_t b = 0; b < model.lattice.bones.size(); ++b)
-            if (model.lattice.bones[b].vertices.front() == vertex) return model.bone_joints[b];
-        return -1;
+        const Vec3& place = model_.lattice.vertices[static_cast<std::size_t>(vertex)];
+        const auto distance = [&](int joint) {
+            return (model_.bind[static_cast<std::size_t>(joint)].translation() - place).norm();
+        };
+        int nearest = -1;
+        for (std::size_t b = 0; b < model_.lattice.bones.size(); ++b) {
+            const int joint = model_.bone_joints[b];
+            if (model_.lattice.bones[b].vertices.front() == vertex &&
+                (nearest < 0 || distance(joint) < distance(nearest)))
+                nearest = joint;
+        }
+        return nearest;
     }
     /// What carries the far end of a bone: the bone that goes on there, else itself.
     int joint_of_tail(std::size_t bone) const
     {
-        const int next = joint_of_head(model.lattice.bones[bone].vertices.back());
-        return next >= 0 ? next : model.bone_joints[bone];
+        const int next = joint_of_head(model_.lattice.bones[bone].vertices.back());
+        return next >= 0 ? next : model_.bone_joints[bone];
     }
+
+private:
+    const LatticeModel& model_;
 };
 
 std::vector<LatticeHold> make_holds(const LatticeModel& model)
@@ -538,14 +553,14 @@ LatticeSystem make_lattice_system(std::shared_ptr<const LatticeModel> shared)
     return system;
 }
 
-std::vector<RigidPose> joint_motions(const Skeleton& skeleton, const std::vector<Affine3>& rest,
+std::vector<RigidPose> joint_motions(const Skeleton& skeleton, const std::vector<Affine3>& bind,
                                      const std::vector<Affine3>& now)
 {
     std::vector<RigidPose> motions;
     for (std::size_t j = 0; j < skeleton.joints.size(); ++j) {
-        const Mat3 F = now[j].linear() * rest[j].linear().inverse();
+        const Mat3 F = now[j].linear() * bind[j].linear().inverse();
         const Mat3 R = polar_rotation(F);
-        motions.push_back({Quat(R), now[j].translation() - R * rest[j].translation()});
+        motions.push_back({Quat(R), now[j].translation() - R * bind[j].translation()});
     }
     return motions;
 }

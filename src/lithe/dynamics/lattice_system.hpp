@@ -95,8 +95,8 @@ struct LatticeSystem {
 };
 LatticeSystem make_lattice_system(std::shared_ptr<const LatticeModel> model);
 
-/// How far a joint has carried its flesh from rest, at each joint of the skeleton.
-std::vector<RigidPose> joint_motions(const Skeleton& skeleton, const std::vector<Affine3>& rest,
+/// How far a joint has carried its flesh from where it was bound, at each joint of the skeleton.
+std::vector<RigidPose> joint_motions(const Skeleton& skeleton, const std::vector<Affine3>& bind,
                                      const std::vector<Affine3>& now);
 
 /// Where held vertices or points have to be. [m]

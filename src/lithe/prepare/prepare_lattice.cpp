@@ -20,6 +20,8 @@
 #include "lithe/prepare/prepare_scene.hpp"
 #include "lithe/prepare/source.hpp"
 #include "lithe/reduce/make_lattice_model.hpp"
+#include "lithe/rig/bind.hpp"
+#include "lithe/rig/gltf_character.hpp"
 
 namespace lithe {
 namespace {
@@ -96,14 +98,11 @@ void require_usable(const Character& character)
 
 // --- Lines along bones --------------------------------------------------------------------------------------------
 
-/// Where the joints were bound; those that carry no skin are where the rest pose has them.
 std::vector<Vec3> joint_places(const Character& character)
 {
     std::vector<Vec3> out;
-    for (const Affine3& world : world_transforms(character.skeleton, rest_pose(character.skeleton)))
-        out.push_back(world.translation());
-    for (const Bone& bone : character.bones)
-        out[static_cast<std::size_t>(bone.joint)] = bone.inverse_bind.inverse().translation();
+    for (const Affine3& bound : bound_joints(character.skeleton, character.bones))
+        out.push_back(bound.translation());
     return out;
 }
 
@@ -331,6 +330,19 @@ std::string describe(const LatticePrepareOptions& options, const LatticeModel& m
     return out;
 }
 
+/// Whether the file that it came from binds it.
+bool is_skinned_gltf(const Character& character)
+{
+    return character.source && gltf_character(character.source).weights.vertex_count() > 0;
+}
+
+/// The same, as it will be read from the model.
+Character as_gltf(const Character& character)
+{
+    return gltf_character(std::make_shared<const GltfDocument>(
+        GltfDocument::parse(make_gltf(character).to_glb(), character.file)));
+}
+
 } // namespace
 
 LatticeStiffness parse_stiffness(const std::string& text)
@@ -440,9 +452,16 @@ LatticeModel prepare_lattice(const Character& character, const LatticePrepareOpt
 LatticeModel prepare_lattice(const SceneSource& source, const LatticePrepareOptions& options,
                              Progress& progress, std::vector<std::string>& notes)
 {
-    const Character character = load_character(source, progress, notes);
+    Character character = load_character(source, progress, notes);
+    ModelCharacter kept{.glb = {}, .read = source.read};
+    if (!is_skinned_gltf(character)) {
+        character = as_gltf(character);
+        kept.read = {};
+    }
+    kept.glb = character.source->to_glb();
     LatticeModel out =
         at_place(source.place, [&] { return prepare_lattice(character, options, progress, notes); });
+    out.character = std::move(kept);
     record_source(source, out.record);
     return out;
 }

@@ -12,6 +12,7 @@
 #include "lithe/prepare/source.hpp"
 #include "lithe/reduce/bone_model.hpp"
 #include "lithe/reduce/lattice_model_io.hpp"
+#include "lithe/rig/gltf_character.hpp"
 
 namespace lithe {
 namespace {
@@ -42,19 +43,18 @@ LatticePrepareOptions lattice_options(const SceneBody& body)
 
 // --- What it plays ------------------------------------------------------------------------------------------------
 
-/// The character that a model was made from: its file again, or nothing but its skeleton where that is not there.
-Character character_of(const LatticeModel& model, const std::string& name, std::vector<std::string>& notes)
+/// The character that a model keeps; nothing but its skeleton where it keeps none.
+Character character_of(const LatticeModel& model, const std::filesystem::path& file)
 {
-    std::error_code ignored;
-    const std::filesystem::path file = model.record.source;
     Character out;
-    if (std::filesystem::is_regular_file(file, ignored) && holds_character(file))
-        out = read_character(file);
+    if (!model.character.glb.empty())
+        out = gltf_character(
+            std::make_shared<const GltfDocument>(GltfDocument::parse(model.character.glb, file)),
+            model.character.read);
     else
-        notes.push_back(
-            fmt::format("{}: '{}', which the model was made from, is not there, so that it has no clips",
-                        name, model.record.source));
-    out.skeleton = model.skeleton;
+        out.skeleton = model.skeleton;
+    if (!std::ranges::equal(out.skeleton.joints, model.skeleton.joints, {}, &Joint::name, &Joint::name))
+        throw InputError({file}, "character/glb: its joints are not those of the model; prepare it again");
     return out;
 }
 
@@ -180,9 +180,10 @@ void make_model(const SceneBody& body, Progress& progress, std::vector<std::stri
     std::vector<std::string> own;
     std::shared_ptr<const LatticeModel> model;
     if (body.model) {
-        model = std::make_shared<const LatticeModel>(
-            at_place(body.source.place, [&] { return read_lattice_model(*body.model); }));
-        out.character = std::make_shared<const Character>(character_of(*model, body.name, own));
+        at_place(body.source.place, [&] {
+            model = std::make_shared<const LatticeModel>(read_lattice_model(*body.model));
+            out.character = std::make_shared<const Character>(character_of(*model, *body.model));
+        });
     } else {
         out.character = std::make_shared<const Character>(load_character(body.source, progress, own));
         LatticeModel made = at_place(body.source.place, [&] {
@@ -237,7 +238,8 @@ std::unique_ptr<LatticeBody> prepare_lattice_body(const Scene& scene, const Scen
                                .playback = body.lattice ? body.lattice->playback : Playback(),
                                .law = {.friction = body.friction, .restitution = body.restitution},
                                .loads = make_surface_loads(body, surface, model.collision.rest.triangles),
-                               .pins = make_pins(body, surface)};
+                               .pins = make_pins(body, surface),
+                               .scheme = body.lattice ? body.lattice->scheme : LatticeScheme::Blended};
     return at_place(body.place,
                     [&] { return std::make_unique<LatticeBody>(known.lattice, std::move(options)); });
 }

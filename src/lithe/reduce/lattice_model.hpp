@@ -3,6 +3,7 @@
 
 #include "lithe/geometry/control_lattice.hpp"
 #include "lithe/geometry/embedding.hpp"
+#include "lithe/geometry/mesh_io.hpp"
 #include "lithe/reduce/prepared_model.hpp"
 #include "lithe/rig/skeleton.hpp"
 
@@ -28,6 +29,12 @@ struct LatticeSurface {
     Embedding embedding;
 };
 
+/// The character that a model was made from, clips and all, so that the model needs no other file.
+struct ModelCharacter {
+    std::string glb;  ///< a .glb file; empty: it is not kept
+    ReadOptions read; ///< how to read it
+};
+
 /// How the flesh moves beside what it is made of.
 struct LatticeSettings {
     double damping = 2.0;         ///< mu of  M q'' + mu M q' + ... [1/s], >= 0
@@ -39,11 +46,13 @@ struct LatticeSettings {
 };
 
 /// A skeleton-driven character in a control lattice [CGC02], made ready for real time. Everything is at rest in the world, where the
-/// skeleton's rest pose and placement put it. Derived matrices are made when the model is loaded (dynamics/lattice_system.hpp).
+/// joints were bound. Derived matrices are made when the model is loaded (dynamics/lattice_system.hpp).
 struct LatticeModel {
     std::string name;
     ControlLattice lattice;
     Skeleton skeleton;
+    std::vector<Affine3>
+        bind; ///< of each joint, where it carries the flesh at rest; not always the skeleton's rest
     std::vector<int> bone_joints; ///< of each bone of the lattice, the joint that carries it (at its head)
     std::vector<HeldBone> held_bones = {};
     int levels = 1;               ///< J >= 0: the basis has functions of levels 0 to J
@@ -55,6 +64,7 @@ struct LatticeModel {
     LatticeSurface shown;
     LatticeSurface collision; ///< coarse and closed
     LatticeSettings settings;
+    ModelCharacter character = {}; ///< its joints are those of `skeleton`
     ReductionRecord record;
 };
 

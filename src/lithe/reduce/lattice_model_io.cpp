@@ -1,5 +1,7 @@
 #include "lithe/reduce/lattice_model_io.hpp"
 
+#include <cstring>
+
 #include "lithe/geometry/lattice_cells.hpp"
 #include "lithe/geometry/lattice_check.hpp"
 #include "lithe/geometry/lattice_levels.hpp"
@@ -74,6 +76,14 @@ void write_skeleton(ArchiveWriter& out, const Skeleton& skeleton)
     out.write("skeleton/placement", MatX(skeleton.placement.affine()));
 }
 
+void write_bind(ArchiveWriter& out, const std::vector<Affine3>& bind)
+{
+    Affines columns(12, static_cast<Index>(bind.size()));
+    for (Index j = 0; j < columns.cols(); ++j)
+        columns.col(j) = bind[static_cast<std::size_t>(j)].affine().reshaped();
+    out.write("skeleton/bind", columns);
+}
+
 void write_held_bones(ArchiveWriter& out, const std::vector<HeldBone>& bones)
 {
     std::vector<std::string> names;
@@ -123,6 +133,17 @@ void write_settings(ArchiveWriter& out, const LatticeModel& model)
     out.write("settings/most_functions", static_cast<std::int32_t>(model.settings.most_functions));
     out.write("settings/levels", static_cast<std::int32_t>(model.levels));
     out.write("settings/integration_levels", static_cast<std::int32_t>(model.integration_levels));
+}
+
+void write_character(ArchiveWriter& out, const ModelCharacter& character)
+{
+    // A .glb is a number of words of four bytes long.
+    std::vector<std::int32_t> words(character.glb.size() / sizeof(std::int32_t));
+    LITHE_ASSERT(words.size() * sizeof(std::int32_t) == character.glb.size());
+    if (!words.empty()) std::memcpy(words.data(), character.glb.data(), character.glb.size());
+    out.write("character/glb", words, packed);
+    out.write("character/scale", character.read.scale, {.unit = "m"});
+    out.write("character/up", static_cast<std::int32_t>(character.read.up));
 }
 
 // --- reading -----------------------------------------------------------------------------------------------------
@@ -189,6 +210,19 @@ Skeleton read_skeleton(const ModelReader& in)
     return out;
 }
 
+std::vector<Affine3> read_bind(const ModelReader& in, Index joint_count)
+{
+    std::vector<Affine3> out;
+    const Affines columns = in.numbers<Affines>("skeleton/bind", {12, joint_count});
+    for (Index j = 0; j < joint_count; ++j) {
+        Affine3& bind = out.emplace_back(Affine3::Identity());
+        bind.affine() = columns.col(j).reshaped(3, 4);
+        if (!(std::abs(bind.linear().determinant()) > 0.0))
+            in.fail("skeleton/bind", fmt::format("joint {} has lost a dimension", j));
+    }
+    return out;
+}
+
 std::vector<HeldBone> read_held_bones(const ModelReader& in, Index joint_count)
 {
     const std::vector<std::string> names = in.archive().read_texts("held_bones/names");
@@ -250,6 +284,17 @@ void read_settings(const ModelReader& in, LatticeModel& out)
         read_count(in, "settings/integration_levels", std::max(1, out.levels), most_levels);
 }
 
+ModelCharacter read_character(const ModelReader& in)
+{
+    ModelCharacter out;
+    const auto words = in.archive().read<std::vector<std::int32_t>>("character/glb", {any_size});
+    out.glb.assign(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(std::int32_t));
+    out.read.scale = in.number("character/scale");
+    if (!(out.read.scale > 0.0)) in.fail("character/scale", "is not above zero");
+    out.read.up = static_cast<UpAxis>(read_count(in, "character/up", 0, 1));
+    return out;
+}
+
 void read_integrals(const ModelReader& in, Index tet_count, LatticeModel& out)
 {
     out.fractions = in.archive().read<std::vector<float>>("integrals/fractions", {tet_count});
@@ -271,6 +316,7 @@ void write_lattice_model(const std::filesystem::path& file, const LatticeModel& 
     write_settings(out, model);
     write_lattice(out, model.lattice);
     write_skeleton(out, model.skeleton);
+    write_bind(out, model.bind);
     out.write("lattice/bones/joints", model.bone_joints);
     write_held_bones(out, model.held_bones);
     write_regions(out, model.regions);
@@ -279,6 +325,7 @@ void write_lattice_model(const std::filesystem::path& file, const LatticeModel& 
               std::vector<std::int32_t>(model.tet_materials.begin(), model.tet_materials.end()), packed);
     write_surface(out, "shown", model.shown);
     write_surface(out, "collision", model.collision);
+    write_character(out, model.character);
     write_record(out, model.record);
     out.save(file, model.record.inputs);
 }
@@ -294,6 +341,7 @@ LatticeModel read_lattice_model(const std::filesystem::path& file)
     out.lattice = read_lattice(in);
     out.skeleton = read_skeleton(in);
     const Index joint_count = out.skeleton.joint_count();
+    out.bind = read_bind(in, joint_count);
     out.bone_joints = in.indices<std::vector<int>>(
         "lattice/bones/joints", {static_cast<Index>(out.lattice.bones.size())}, joint_count);
     out.held_bones = read_held_bones(in, joint_count);
@@ -302,6 +350,7 @@ LatticeModel read_lattice_model(const std::filesystem::path& file)
     read_integrals(in, tets.tet_count(), out);
     out.shown = read_surface(in, "shown", tets);
     out.collision = read_surface(in, "collision", tets);
+    out.character = read_character(in);
     out.record = read_record(in);
     return out;
 }

@@ -249,6 +249,7 @@ LatticeModel make_lattice_model(const LatticeDescription& d, Progress& progress)
     LatticeModel model{.name = d.name,
                        .lattice = d.lattice,
                        .skeleton = d.skeleton,
+                       .bind = bound_joints(d.skeleton, d.bones),
                        .bone_joints = d.bone_joints,
                        .held_bones = d.held_bones,
                        .levels = d.levels,

@@ -28,26 +28,6 @@ constexpr double noted_negative = 1e-3;    ///< weights below minus this are men
 
 // --- Bones as segments --------------------------------------------------------------------------------------------
 
-/// Joints in the world when the surface is at rest: where the bones were bound, the others as their parents carry them.
-std::vector<Vec3> bind_positions(const Skeleton& skeleton, const std::vector<Bone>& bones)
-{
-    std::vector<Affine3> world(skeleton.joints.size());
-    std::vector<int> bone_of(skeleton.joints.size(), -1);
-    for (std::size_t b = 0; b < bones.size(); ++b) {
-        LITHE_ASSERT(bones[b].joint >= 0 && bones[b].joint < skeleton.joint_count());
-        bone_of[bones[b].joint] = static_cast<int>(b);
-    }
-    std::vector<Vec3> positions;
-    for (std::size_t j = 0; j < world.size(); ++j) {
-        const int parent = skeleton.joints[j].parent;
-        const Affine3& before = parent < 0 ? skeleton.placement : world[parent];
-        world[j] = bone_of[j] >= 0 ? bones[bone_of[j]].inverse_bind.inverse()
-                                   : before * skeleton.joints[j].rest.matrix();
-        positions.push_back(world[j].translation());
-    }
-    return positions;
-}
-
 double extent(const std::vector<Vec3>& positions)
 {
     Box3 box;
@@ -332,9 +312,27 @@ std::vector<Bone> rest_bones(const Skeleton& skeleton)
     return with_length.empty() ? all : with_length;
 }
 
+std::vector<Affine3> bound_joints(const Skeleton& skeleton, const std::vector<Bone>& bones)
+{
+    std::vector<const Bone*> bone_of(skeleton.joints.size(), nullptr);
+    for (const Bone& bone : bones) {
+        LITHE_ASSERT(bone.joint >= 0 && bone.joint < skeleton.joint_count());
+        bone_of[bone.joint] = &bone;
+    }
+    std::vector<Affine3> world;
+    for (std::size_t j = 0; j < bone_of.size(); ++j) {
+        const int parent = skeleton.joints[j].parent;
+        const Affine3& before = parent < 0 ? skeleton.placement : world[parent];
+        world.push_back(bone_of[j] ? bone_of[j]->inverse_bind.inverse()
+                                   : before * skeleton.joints[j].rest.matrix());
+    }
+    return world;
+}
+
 std::vector<BoneSegment> bone_segments(const Skeleton& skeleton, const std::vector<Bone>& bones)
 {
-    const std::vector<Vec3> positions = bind_positions(skeleton, bones);
+    std::vector<Vec3> positions;
+    for (const Affine3& bound : bound_joints(skeleton, bones)) positions.push_back(bound.translation());
     const double shortest = least_length * extent(positions);
     std::vector<BoneSegment> out;
     for (std::size_t b = 0; b < bones.size(); ++b)

@@ -15,6 +15,8 @@ struct BoneSegment {
 /// The bones of a skeleton at rest: every joint that has a segment (all of them when none has). `inverse_bind` is that
 /// of the rest pose.
 std::vector<Bone> rest_bones(const Skeleton& skeleton);
+/// Where each joint was bound, in the world, whatever the skeleton's rest. A joint without a bone hangs on its parent as at rest.
+std::vector<Affine3> bound_joints(const Skeleton& skeleton, const std::vector<Bone>& bones);
 /// Where the bones were bound (their inverse_bind), whatever the skeleton's rest. A joint on top of its only children or, at
 /// the end of a chain, of its parent has none; when all joints lie at one place, each is a point.
 std::vector<BoneSegment> bone_segments(const Skeleton& skeleton, const std::vector<Bone>& bones);

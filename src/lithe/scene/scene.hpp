@@ -14,6 +14,7 @@
 #include "lithe/material/material.hpp"
 #include "lithe/math/keyframes.hpp"
 #include "lithe/reduce/cubature_training.hpp"
+#include "lithe/reduce/lattice_scheme.hpp"
 #include "lithe/rig/clip.hpp"
 #include "lithe/rig/skinning.hpp"
 
@@ -128,6 +129,10 @@ inline constexpr Choices<CubatureRule, 4> cubature_rules = {{{"omp", CubatureRul
                                                              {"htp", CubatureRule::HardThresholding}}};
 inline constexpr Choices<MassKind, 2> mass_kinds = {
     {{"consistent", MassKind::Consistent}, {"lumped", MassKind::Lumped}}};
+inline constexpr Choices<LatticeScheme, 4> lattice_schemes = {{{"blended", LatticeScheme::Blended},
+                                                               {"corotated", LatticeScheme::Corotated},
+                                                               {"linear", LatticeScheme::Linear},
+                                                               {"nonlinear", LatticeScheme::Nonlinear}}};
 inline constexpr Choices<SkinningMethod, 2> skinning_methods = {
     {{"linear", SkinningMethod::Linear}, {"dual_quaternion", SkinningMethod::DualQuaternion}}};
 inline constexpr Choices<JointKind, 3> joint_kinds = {
@@ -197,6 +202,7 @@ struct SceneLattice {
     Index proxy = 300;                              ///< vertices of the surface that collides, about
     std::optional<double> damping = {};             ///< [1/s], >= 0
     std::vector<SceneStiffness> stiffness = {};     ///< the first that holds a place counts
+    LatticeScheme scheme = LatticeScheme::Blended;
     // What it plays; with none of these, its first clip, or it rests.
     std::optional<std::string> clip = {};   ///< name or number of one of its clips, or of those in `motion`
     std::optional<std::string> motion = {}; ///< a file with clips for joints of the same names (read_clip)
@@ -288,7 +294,7 @@ struct SceneCharacter {
     bool loop = true;                       ///< else it stays where it ends
     SkinningMethod skinning = SkinningMethod::Linear;
     RigidPose placement = {};
-    double friction = 0.5;          ///< Coulomb's coefficient of the skin, >= 0
+    double friction = 0.5; ///< Coulomb's coefficient of the skin, >= 0
     SceneFilter filter = {};
     std::optional<Vec3> color = {}; ///< sRGB; else the file's own
     Place place = {};

@@ -624,6 +624,7 @@ SceneLattice SceneReader::read_lattice(TableReader t) const
     t.read("proxy", lattice.proxy, as::integer(4, most_tets));
     t.read("damping", lattice.damping, as::number(quantity::rate, at_least(0.0)));
     t.read_tables("stiffness", [&](const TableReader& s) { lattice.stiffness.push_back(read_stiffness(s)); });
+    t.read("scheme", lattice.scheme, as::choice(lattice_schemes));
     t.read("clip", lattice.clip, as::text());
     t.read("motion", lattice.motion, [&](const TomlValue& v) { return resolved_file(v).string(); });
     t.read_tables("track", [&](const TableReader& track) { lattice.tracks.push_back(read_track(track)); });

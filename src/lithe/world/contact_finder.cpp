@@ -182,25 +182,29 @@ void ContactFinder::remember_ends()
 /// Pairs keep the contacts of the round before unless they stray. False when all do.
 bool ContactFinder::recall_pairs()
 {
+    constexpr Index in_block = 4;
     std::ranges::sort(last_pairs_, {}, &Pair::place);
-    bool some_are_new = false;
-    for (Pair& pair : pairs_) {
-        const auto last = std::ranges::lower_bound(last_pairs_, pair.place(), {}, &Pair::place);
-        const bool is_known = last != last_pairs_.end() && last->place() == pair.place();
-        if (is_known && !strays(*last)) {
-            pair.round = last->round;
-            pair.first = last->first;
-            pair.last = last->last;
-        } else {
-            pair.round = round_;
-            some_are_new = true;
-        }
-    }
-    return some_are_new;
+    const auto count = static_cast<Index>(pairs_.size());
+    near_.resize(std::max(near_.size(), static_cast<std::size_t>((count + in_block - 1) / in_block)));
+    parallel_blocks(count, in_block, [&](Index begin, Index end) {
+        NearPair& near = near_[static_cast<std::size_t>(begin / in_block)];
+        for (Index i = begin; i < end; ++i) recall(pairs_[static_cast<std::size_t>(i)], near);
+    });
+    return std::ranges::any_of(pairs_, [&](const Pair& pair) { return pair.round == round_; });
+}
+
+void ContactFinder::recall(Pair& pair, NearPair& near) const
+{
+    pair.round = round_;
+    const auto last = std::ranges::lower_bound(last_pairs_, pair.place(), {}, &Pair::place);
+    if (last == last_pairs_.end() || last->place() != pair.place() || strays(*last, near)) return;
+    pair.round = last->round;
+    pair.first = last->first;
+    pair.last = last->last;
 }
 
 /// Whether contacts may wait where the pair goes now, as it has not been looked at: of what comes near now.
-bool ContactFinder::strays(const Pair& pair)
+bool ContactFinder::strays(const Pair& pair, NearPair& near) const
 {
     const auto ways = [&](int i) {
         return ChangedWays{swept(i), ends_[pair.round][static_cast<std::size_t>(i)]};
@@ -213,9 +217,9 @@ bool ContactFinder::strays(const Pair& pair)
     }
     const SweptSurface& b = pair.b >= 0 ? swept(pair.b) : *pair.surface;
     const double thickness = swept(pair.a).surface().thickness + b.surface().thickness;
-    find_near(swept(pair.a), b, thickness + detect_.margin, near_a_, near_b_);
+    find_near(swept(pair.a), b, thickness + detect_.margin, near.a, near.b);
     const ChangedWays ways_b = pair.b >= 0 ? ways(pair.b) : ChangedWays{b, b.end};
-    return stray(ways(pair.a), near_a_.vertices, ways_b, near_b_.vertices) > far;
+    return stray(ways(pair.a), near.a.vertices, ways_b, near.b.vertices) > far;
 }
 
 /// A patch needs as many contacts as the bodies have ways to give way between them.

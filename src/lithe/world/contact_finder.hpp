@@ -70,6 +70,9 @@ private:
         CollisionSurface surface;
         SweptSurface swept;
     };
+    struct NearPair {
+        NearFeatures a, b;
+    };
     bool collide(int a, int b, const JointStage& joints) const;
     void find_boxes();
     void find_margin();
@@ -80,7 +83,8 @@ private:
     void sweep_bodies();
     void remember_ends();
     bool recall_pairs();
-    bool strays(const Pair& pair);
+    void recall(Pair& pair, NearPair& near) const;
+    bool strays(const Pair& pair, NearPair& near) const;
     void detect_pairs();
     SurfacePair surfaces_of(const Pair& pair) const;
     ObstacleSurface* surface_of(const Obstacle& obstacle);
@@ -101,7 +105,7 @@ private:
     std::vector<SurfacePair> surface_pairs_; ///< those to look at, as detection wants them
     DetectManyWork detect_work_;
     ContactSet found_;
-    NearFeatures near_a_, near_b_;
+    std::vector<NearPair> near_;                ///< to work with, by block of pairs
     std::vector<int> swept_bodies_;             ///< those that may touch something
     std::vector<const SweptSurface*> surfaces_; ///< of those; null for others
     std::vector<std::vector<Points>> ends_;     ///< of their surfaces, by round and body
