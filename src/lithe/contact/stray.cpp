@@ -1,6 +1,7 @@
 #include "lithe/contact/stray.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace lithe {
 namespace {
@@ -57,6 +58,11 @@ double stray(const ChangedWays& a, std::span<const int> of_a, const MeanWays& b)
 }
 
 } // namespace
+
+double change(const ChangedWays& ways)
+{
+    return std::sqrt((ways.now.end - ways.end_then).colwise().squaredNorm().maxCoeff());
+}
 
 double stray(const ChangedWays& a, std::span<const int> of_a, const ChangedWays& b, std::span<const int> of_b)
 {

@@ -216,10 +216,11 @@ bool ContactFinder::strays(const Pair& pair, NearPair& near) const
         return stray(ways(pair.a), swept(pair.a).surface().points, way) > far;
     }
     const SweptSurface& b = pair.b >= 0 ? swept(pair.b) : *pair.surface;
+    const ChangedWays ways_a = ways(pair.a), ways_b = pair.b >= 0 ? ways(pair.b) : ChangedWays{b, b.end};
+    if (change(ways_a) + change(ways_b) <= far) return false;
     const double thickness = swept(pair.a).surface().thickness + b.surface().thickness;
     find_near(swept(pair.a), b, thickness + detect_.margin, near.a, near.b);
-    const ChangedWays ways_b = pair.b >= 0 ? ways(pair.b) : ChangedWays{b, b.end};
-    return stray(ways(pair.a), near.a.vertices, ways_b, near.b.vertices) > far;
+    return stray(ways_a, near.a.vertices, ways_b, near.b.vertices) > far;
 }
 
 /// A patch needs as many contacts as the bodies have ways to give way between them.
