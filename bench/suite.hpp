@@ -63,6 +63,21 @@ Result lattice_preparation(Progress& progress);
 /// The tets of armadillo_52k, which belong to two suites.
 void bench_tets(SuiteReport& report, Progress& progress);
 
+/// The median of numbers that were measured, and the spread.
+inline Timing summary(std::vector<double> values)
+{
+    std::sort(values.begin(), values.end());
+    return {values[values.size() / 2], values.front(), values.back(), static_cast<int>(values.size())};
+}
+
+template <class Work>
+double seconds_of(const Work& work)
+{
+    const Stopwatch watch;
+    work();
+    return watch.seconds();
+}
+
 /// Calls `work` once to warm up and `runs` times on the clock.
 template <class Work>
 Timing measure(int runs, Progress& progress, const Work& work)
@@ -70,12 +85,24 @@ Timing measure(int runs, Progress& progress, const Work& work)
     std::vector<double> seconds;
     for (int i = -1; i < runs; ++i) {
         progress.check();
-        const Stopwatch watch;
-        work();
-        if (i >= 0) seconds.push_back(watch.seconds());
+        const double taken = seconds_of(work);
+        if (i >= 0) seconds.push_back(taken);
     }
-    std::sort(seconds.begin(), seconds.end());
-    return {seconds[seconds.size() / 2], seconds.front(), seconds.back(), runs};
+    return summary(std::move(seconds));
+}
+
+/// How many times as long one thing takes as another, in turns, so that a busy machine slows down both. They return their seconds.
+template <class Work, class Other>
+Timing measure_ratio(int runs, Progress& progress, const Work& work, const Other& other)
+{
+    std::vector<double> ratios;
+    for (int i = -1; i < runs; ++i) {
+        progress.check();
+        const double taken = work();
+        const double by_other = other();
+        if (i >= 0) ratios.push_back(taken / by_other);
+    }
+    return summary(std::move(ratios));
 }
 
 /// A result whose value is the time of `timing` times `per` (1e6 / count for microseconds an item).

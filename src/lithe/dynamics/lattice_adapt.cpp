@@ -42,11 +42,17 @@ bool has_active(const LatticeSystem& system, const StrainSample& sample, const L
     });
 }
 
+/// It came, or began to go, not long ago.
+bool is_settling(std::size_t function, const LatticeState& state)
+{
+    return state.steps - state.since[function] < least_stay;
+}
+
 void set_activity(int function, Activity activity, LatticeState& state)
 {
     const auto f = static_cast<std::size_t>(function);
     state.active[f] = activity;
-    state.since[f] = 0;
+    state.since[f] = state.steps;
     state.calm[f] = 0;
 }
 
@@ -64,6 +70,7 @@ bool refine(const LatticeSystem& system, const std::vector<double>& strains, Lat
 {
     bool changed = false;
     int room = budget(system) - active_count(state);
+    if (room <= 0) return false;
     for (const auto& [minus_strain, s] : strained_samples(strains, threshold(system, 0))) {
         const StrainSample& sample = system.strains[s];
         for (int level = 0; level < system.model->levels; ++level) {
@@ -73,7 +80,7 @@ bool refine(const LatticeSystem& system, const std::vector<double>& strains, Lat
                 const auto k = static_cast<std::size_t>(f);
                 if (room <= 0) return changed;
                 if (system.functions[k].level != level + 1 || state.active[k] == Active) continue;
-                if (state.since[k] < least_stay || system.support[f] < least_support) continue;
+                if (is_settling(k, state) || system.support[f] < least_support) continue;
                 if (state.active[k] == Inactive) --room;
                 set_activity(f, Active, state);
                 changed = true;
@@ -106,7 +113,7 @@ bool coarsen(const LatticeSystem& system, const std::vector<double>& strains, La
         const int level = system.functions[k].level;
         const bool needed = most[k] >= 0.5 * threshold(system, level - 1) || finest[k] > level;
         state.calm[k] = needed ? 0 : state.calm[k] + check_interval;
-        if (state.calm[k] < least_stay || state.since[k] < least_stay) continue;
+        if (state.calm[k] < least_stay || is_settling(k, state)) continue;
         set_activity(static_cast<int>(k), Leaving, state);
         changed = true;
     }
@@ -115,6 +122,7 @@ bool coarsen(const LatticeSystem& system, const std::vector<double>& strains, La
 
 bool take_out(const LatticeSystem& system, LatticeState& state)
 {
+    if (std::find(state.active.begin(), state.active.end(), Leaving) == state.active.end()) return false;
     bool changed = false;
     for (std::size_t k = static_cast<std::size_t>(system.coarse_count()); k < system.functions.size(); ++k) {
         if (state.active[k] != Leaving) continue;
@@ -139,10 +147,9 @@ int active_count(const LatticeState& state)
 bool adapt(const LatticeSystem& system, LatticeState& state)
 {
     if (system.model->levels == 0) return false;
-    for (int& steps : state.since) ++steps;
+    ++state.steps;
     bool changed = take_out(system, state);
-    if (++state.steps < check_interval) return changed;
-    state.steps = 0;
+    if (state.steps % check_interval != 0) return changed;
     std::vector<double> strains;
     for (const StrainSample& sample : system.strains) strains.push_back(strain(sample, state));
     changed |= refine(system, strains, state);

@@ -94,7 +94,7 @@ LatticeState rest_state(const LatticeSystem& system, const std::vector<RigidPose
                        .v = Points::Zero(3, system.count()),
                        .active = std::vector<char>(system.functions.size(), Inactive),
                        .calm = std::vector<int>(system.functions.size(), 0),
-                       .since = std::vector<int>(system.functions.size(), least_stay)};
+                       .since = std::vector<int>(system.functions.size(), -least_stay)};
     for (int f = 0; f < static_cast<int>(system.coarse_count()); ++f)
         if (system.in_body(f) || system.held[static_cast<std::size_t>(f)])
             state.active[static_cast<std::size_t>(f)] = Active;
@@ -121,6 +121,9 @@ void LatticeMotion::prepare(const std::vector<char>& active, double h)
 {
     const LatticeSettings& settings = system_->model->settings;
     const LatticeStepConstants constants{h, settings.damping, settings.twist_stiffness};
+    if (active == prepared_active_ && constants == prepared_constants_) return;
+    prepared_active_ = active;
+    prepared_constants_ = constants;
     std::vector<int> stale;
     for (std::size_t i = 0; i < regions_.size(); ++i) {
         RegionRuntime& region = regions_[i];

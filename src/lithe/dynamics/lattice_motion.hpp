@@ -64,6 +64,8 @@ private:
     std::shared_ptr<const LatticeSystem> system_;
     LatticeCorotation corotation_;
     std::vector<RegionRuntime> regions_;
+    std::vector<char> prepared_active_; ///< what the regions were last made ready for
+    LatticeStepConstants prepared_constants_;
     std::vector<Vec3> hold_targets_; ///< of system_->holds, at the end of the step
     std::vector<int> hold_of_;       ///< of each function, or -1
     int factorisations_ = 0;

@@ -24,9 +24,10 @@ struct LatticeState {
     /// Activity of each function; x and v of inactive ones are zero, or follow the bones.
     std::vector<char> active;
     // of adaptation (lattice_adapt.hpp)
-    int steps = 0;          ///< since the strain was last looked at
-    std::vector<int> calm;  ///< steps for which a function has not been needed
-    std::vector<int> since; ///< steps since a function came or began to go
+    int steps = 0;         ///< so far
+    std::vector<int> calm; ///< steps for which a function has not been needed
+    std::vector<int>
+        since; ///< of these steps, the one in which a function came or began to go; long ago at first
 };
 
 /// Where the joints are at the two ends of a step, from rest; by joint of the skeleton.

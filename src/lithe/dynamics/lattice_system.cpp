@@ -228,14 +228,14 @@ bool holds_corners(const VecX& weights, const LatticeCell& cell)
                        [&](int v) { return v < 0 || weights[v] > 0.0; });
 }
 
-/// Details of which a region has little: they stay with those that have more.
-void drop_light_details(const LatticeSystem& system, const VecX& sum, RegionSpace& space)
+/// Details of which another region has twice as much or more: they stay with those that have most.
+void drop_light_details(const LatticeSystem& system, const VecX& most, RegionSpace& space)
 {
-    constexpr double light = 0.2; // with up to five regions at a place, the heaviest always stays
+    constexpr double light = 0.5;
     std::size_t kept = 0;
     for (std::size_t k = 0; k < space.functions.size(); ++k) {
         const int f = space.functions[k];
-        if (f >= static_cast<int>(system.coarse_count()) && space.weights[k] < light * sum[f]) continue;
+        if (f >= static_cast<int>(system.coarse_count()) && space.weights[k] < light * most[f]) continue;
         space.functions[kept] = f;
         space.weights[kept++] = space.weights[k];
     }
@@ -255,7 +255,7 @@ void normalise(Index count, std::vector<RegionSpace>& regions)
 std::vector<RegionSpace> make_regions(const LatticeSystem& system, const LatticeLevels& levels)
 {
     std::vector<RegionSpace> regions;
-    VecX sum = VecX::Zero(system.count());
+    VecX most = VecX::Zero(system.count());
     for (const LatticeRegion& region : system.model->regions) {
         RegionSpace space{.joint = region.joint, .cells = {}, .functions = {}, .weights = {}};
         for (std::size_t c = 0; c < system.cells.size(); ++c) {
@@ -271,14 +271,14 @@ std::vector<RegionSpace> make_regions(const LatticeSystem& system, const Lattice
         const VecX W = function_weights(region.weights, levels, system.functions);
         for (const int f : space.functions) {
             space.weights.push_back(W[f]);
-            sum[f] += W[f];
+            most[f] = std::max(most[f], W[f]);
         }
         if (!space.cells.empty()) regions.push_back(std::move(space));
     }
-    for (RegionSpace& space : regions) drop_light_details(system, sum, space);
+    for (RegionSpace& space : regions) drop_light_details(system, most, space);
     normalise(system.count(), regions);
     for (Index f = 0; f < system.count(); ++f)
-        if (system.in_body(static_cast<int>(f)) && sum[f] == 0.0)
+        if (system.in_body(static_cast<int>(f)) && most[f] == 0.0)
             throw InputError(
                 "lattice '" + system.model->name +
                 "': a cell lies in no region: some region must have weight at all of its corners");
