@@ -45,6 +45,7 @@ try {
   await settle(0.2);
   await keep("3-overlays");
   await page.uncheck("#wireframe");
+  for (const overlay of await page.$$("[data-overlay]")) await overlay.uncheck();
   for (const coloring of await page.$$eval("#color-by option", (options) => options.map((option) => option.value))) {
     if (coloring === "own") continue;
     await page.selectOption("#color-by", coloring);
@@ -59,7 +60,7 @@ try {
   await openParts("Plots");
   await settle(1);
   await keep("6-plots");
-  await page.click("#theme");
+  await page.evaluate(() => document.querySelector("#theme").click()); // a page that draws slowly is never at rest
   await settle(0.1);
   await keep("7-light");
   if (page.faults.length > 0) throw new Error(page.faults.join("\n"));
