@@ -177,7 +177,7 @@ class PrepareLattice(ProgramTest):
         self.write("arm.shape", ARM)
 
     def refuse_lattice(self, *options, says):
-        self.refuse("prepare", "arm.shape", "--lattice", "-o", "arm.lithe", *options, says=says)
+        self.refuse("prepare", "arm.shape", "--lattice", "-o", "arm.lithe", "--quiet", *options, says=says)
 
     def test_a_character_gets_a_lattice_that_inspect_explains(self):
         said = self.succeed("prepare", "arm.shape", "--lattice", "-o", "arm.lithe", "--lattice-size", "60", "--levels", "0",
@@ -212,7 +212,7 @@ class PrepareLattice(ProgramTest):
         self.write("other.bvh", "HIERARCHY\nROOT tail\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n}\n"
                                 "MOTION\nFrames: 2\nFrame Time: 0.1\n0 0 0\n9 0 0\n")
         self.write("scene.toml", "[[body]]\nshape = \"arm.shape\"\n[body.lattice]\nsize = 60\nmotion = \"other.bvh\"\n")
-        self.refuse("simulate", "scene.toml", "--frames", "1", says=["scene.toml"])
+        self.refuse("simulate", "scene.toml", "--frames", "1", "--quiet", says=["scene.toml"])
 
 
 class PrepareBonesBadInput(ProgramTest):

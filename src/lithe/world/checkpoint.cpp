@@ -38,7 +38,8 @@ std::string_view checked_state(const std::string& bytes, const std::filesystem::
     std::memcpy(&header, bytes.data(), sizeof header);
     if (header.version != expected.version)
         throw InputError({.file = file}, "is a checkpoint of version " + std::to_string(header.version) +
-                                             ", but this program reads version " + std::to_string(expected.version));
+                                             ", but this program reads version " +
+                                             std::to_string(expected.version));
     const std::string_view state = std::string_view(bytes).substr(sizeof header);
     if (state.size() != header.length || hash_bytes(state) != header.hash)
         throw InputError({.file = file},
