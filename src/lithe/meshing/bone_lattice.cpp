@@ -24,10 +24,10 @@ constexpr double least_spacing = 0.02; ///< of the body's size, where bones come
 constexpr double touching = 1e-4;      ///< of the body's size: bones that come so near without sharing an end
 constexpr double least_angle = 0.02;   ///< between bones of one joint [rad]
 constexpr double clearance = 0.002;    ///< of the body's size: the body is at least so far inside
-constexpr Index least_candidates = 1200;   ///< for outer vertices, at least
-constexpr double least_shape = 0.01;   ///< six volumes over the longest edge cubed, of a tet that is not flat
-constexpr int most_moves = 40;         ///< of outer vertices of flat tets
-constexpr int most_splits = 64;        ///< pieces of one bone
+constexpr Index least_candidates = 1200; ///< for outer vertices, at least
+constexpr double least_shape = 0.01; ///< six volumes over the longest edge cubed, of a tet that is not flat
+constexpr int most_moves = 40;       ///< of outer vertices of flat tets
+constexpr int most_splits = 64;      ///< pieces of one bone
 
 /// What is measured once: the body, its bones, and candidates for outer vertices in the order in which they are taken.
 struct Surroundings {

@@ -44,8 +44,9 @@ struct LoadedModel {
     std::shared_ptr<const FramedBodyModel> framed = {}; ///< of bodies that move freely
     std::shared_ptr<const ArticulatedModel> articulated =
         {}; ///< of characters with bones: nothing else is there then
-    std::shared_ptr<const LatticeSystem> lattice = {}; ///< of characters in a lattice: nothing else is there then
-    std::shared_ptr<const Character> character = {};   ///< behind the lattice, with its clips
+    std::shared_ptr<const LatticeSystem> lattice =
+        {}; ///< of characters in a lattice: nothing else is there then
+    std::shared_ptr<const Character> character = {}; ///< behind the lattice, with its clips
 };
 /// Models by their files, or by the body of the scene that was the first to need one: each is made once.
 using ModelCache = std::map<std::string, LoadedModel>;
@@ -70,8 +71,9 @@ std::unique_ptr<ArticulatedBody> prepare_articulated_body(const Scene& scene, co
 /// Whether the body is a character with flesh in a lattice.
 bool has_lattice(const SceneBody& body);
 /// Such a character, its model read or made, with what it plays.
-std::unique_ptr<LatticeBody> prepare_lattice_body(const Scene& scene, const SceneBody& body, ModelCache& models,
-                                                  Progress& progress, std::vector<std::string>& notes);
+std::unique_ptr<LatticeBody> prepare_lattice_body(const Scene& scene, const SceneBody& body,
+                                                  ModelCache& models, Progress& progress,
+                                                  std::vector<std::string>& notes);
 
 /// `reach` [m] is half the side of the square that is drawn for a plane.
 std::unique_ptr<ObstacleBody> prepare_obstacle(const SceneObstacle& obstacle, double reach,

@@ -79,8 +79,8 @@ Character load_character(const SceneSource& source, Progress& progress, std::vec
 {
     return at_place(source.place, [&] {
         const auto* file = std::get_if<fs::path>(&source.from);
-        Character character =
-            file ? read_character(*file, source.read) : read_shape_rig(std::get<std::string>(source.from), {}, source.detail);
+        Character character = file ? read_character(*file, source.read)
+                                   : read_shape_rig(std::get<std::string>(source.from), {}, source.detail);
         if (character.surface.triangle_count() == 0)
             throw InputError(
                 fmt::format("{}: it has no surface; give it as the motion of a character instead",

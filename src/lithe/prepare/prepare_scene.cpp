@@ -94,7 +94,8 @@ void set_filters(const Scene& scene, World& world)
     std::map<std::string, std::uint64_t> bits;
     const auto bits_of = [&](const std::vector<std::string>& groups) {
         std::uint64_t out = 0;
-        for (const std::string& group : groups) out |= bits.try_emplace(group, std::uint64_t{2} << bits.size()).first->second;
+        for (const std::string& group : groups)
+            out |= bits.try_emplace(group, std::uint64_t{2} << bits.size()).first->second;
         return out;
     };
     const auto set = [&](const auto& things) {
@@ -118,8 +119,9 @@ void note_overlaps(World& world, std::vector<std::string>& notes)
     const std::vector<World::Overlap> found = world.overlaps();
     const auto name = [&](BodyId id) { return world.body(id).shown().name; };
     for (std::size_t i = 0; i < std::min(found.size(), most_named); ++i)
-        notes.push_back(fmt::format("'{}' and '{}' overlap by {:.2g} m at the start: they are moved apart gently",
-                                    name(found[i].a), name(found[i].b), found[i].depth));
+        notes.push_back(
+            fmt::format("'{}' and '{}' overlap by {:.2g} m at the start: they are moved apart gently",
+                        name(found[i].a), name(found[i].b), found[i].depth));
     if (found.size() > most_named)
         notes.push_back(fmt::format("and so are {} other pairs of bodies", found.size() - most_named));
 }

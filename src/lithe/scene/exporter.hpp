@@ -7,7 +7,8 @@
 namespace lithe {
 
 struct ExportOptions {
-    int bake_rank = 32; ///< of a .glb: most morph targets that correct a character's skin, see GlbOptions; >= 0
+    int bake_rank =
+        32; ///< of a .glb: most morph targets that correct a character's skin, see GlbOptions; >= 0
 };
 
 /// The sink for a file name, by its ending (docs/output-files.md):
@@ -21,6 +22,7 @@ struct ExportOptions {
 ///
 /// Throws InputError for any other ending, and when the place cannot be written to. What is written appears whole, on
 /// `finish`, with the frames that came so far (none: nothing is written); without `finish`, nothing changes on disk.
-std::unique_ptr<FrameSink> make_exporter(const std::filesystem::path& target, const ExportOptions& options = {});
+std::unique_ptr<FrameSink> make_exporter(const std::filesystem::path& target,
+                                         const ExportOptions& options = {});
 
 } // namespace lithe
