@@ -315,7 +315,7 @@ Vec3 start_normal(const SweptSurface& surface, int triangle)
 /// How often the surface goes around p at the start, along the line that leaves its box soonest.
 static int winding(const SweptSurface& surface, const Vec3& p)
 {
-    const Box3 box = surface.start_box();
+    const Box3& box = surface.start_box();
     int axis = 0;
     (box.max() - p).minCoeff(&axis);
     Vec3 out = p;

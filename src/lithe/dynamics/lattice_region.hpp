@@ -38,9 +38,12 @@ public:
     void solve(LatticeRegionWork& work) const;
 
     /// A_uu^-1 x.
-    void answer(Eigen::Ref<Eigen::Matrix3Xd> x, BlockLdlt::Work& work) const { factor_.solve(x, work); }
+    void answer(const Eigen::Ref<Eigen::Matrix3Xd>& x, BlockLdlt::Work& work) const
+    {
+        factor_.solve(x, work);
+    }
     /// x to y with  A_uu^-1 = (x to y)^T (x to y).
-    void half_answer(Eigen::Ref<Eigen::Matrix3Xd> x, BlockLdlt::Work& work) const
+    void half_answer(const Eigen::Ref<Eigen::Matrix3Xd>& x, BlockLdlt::Work& work) const
     {
         factor_.half_solve(x, work);
     }
