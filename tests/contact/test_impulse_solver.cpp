@@ -240,6 +240,21 @@ TEST(ImpulseSolver, MomentumIsKeptAndEnergyOnlyLost)
     }
 }
 
+/// Far more contacts than bodies: impulses that hold each other are mixed with large weights.
+TEST(ImpulseSolver, MixingLeavesNoMomentum)
+{
+    Random random(12);
+    for (int i = 0; i < 20; ++i) {
+        Heap heap(random, 2, 60, 0, 0.8);
+        ImpulseSolver solver;
+        solver.prepare(heap.problem);
+        (void)solver.solve(heap.problem, {.tolerance = 0.0, .max_sweeps = 500});
+        const MatX G = dense_rows(heap.problem, heap.problem.contact_rows());
+        const VecX j = stacked_impulses(heap.problem), a = all_changes(solver, 2);
+        EXPECT_LT((a - G.transpose() * j).norm(), 5e-16 * G.norm() * j.norm());
+    }
+}
+
 TEST(ImpulseSolver, BoxOnAnInclineSlidesOrStays)
 {
     const double g = 9.81, h = 0.01, angle = 0.4;

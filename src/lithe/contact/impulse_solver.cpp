@@ -60,7 +60,7 @@ void push(const Couplings& couplings, int c, const Vec<Rows>& impulse, double* n
 
 /// a += G^T j
 template <int Rows, class Couplings>
-void push_bodies(const Couplings& couplings, int c, const Vec<Rows>& impulse, double* numbers)
+void push_directly(const Couplings& couplings, int c, const Vec<Rows>& impulse, double* numbers)
 {
     for (int i = couplings.first[at(c)]; i < couplings.first_part[at(c)]; ++i) {
         const auto& link = couplings.links[at(i)];
@@ -368,7 +368,6 @@ void ImpulseSolver::start(ImpulseProblem& problem, std::size_t island)
     for (const int c : contacts_of(island)) {
         Eigen::Map<Vec3> j(impulse);
         if (usable && contacts_[at(c)].movable()) j = problem.contacts[at(c)].impulse;
-        push_bodies<3>(contact_couplings_, c, j, numbers_.data());
         std::fill(weight, weight + 3, contact_response_[at(c)]);
         impulse += 3;
         weight += 3;
@@ -377,10 +376,36 @@ void ImpulseSolver::start(ImpulseProblem& problem, std::size_t island)
         const ImpulseLimit& limit = problem.limits[at(c)];
         if (usable && limit_response_[at(c)] > 0.0)
             *impulse = std::clamp(limit.impulse, limit.lower, limit.upper);
-        push_bodies<1>(limit_couplings_, c, Vec<1>(*impulse), numbers_.data());
         *weight++ = limit_response_[at(c)];
         ++impulse;
     }
+    push_bodies(problem, island);
+}
+
+/// a = sum G^T j, from nothing.
+void ImpulseSolver::push_bodies(const ImpulseProblem& problem, std::size_t island)
+{
+    std::fill(numbers_.begin() + islands_[island].body_begin, numbers_.begin() + islands_[island].joint_begin,
+              0.0);
+    const double* impulse = numbers_.data() + islands_[island].begin;
+    for (const int c : contacts_of(island)) {
+        push_directly<3>(contact_couplings_, c, Vec3::Map(impulse), numbers_.data());
+        impulse += 3;
+    }
+    for (const int c : limits_of(island))
+        push_directly<1>(limit_couplings_, c, Vec<1>(*impulse++), numbers_.data());
+    for (const int articulation : articulations_of(island))
+        for (const int joint : joints_.joints(articulation))
+            push_joint(problem, joint, problem.joints[at(joint)].impulse);
+}
+
+void ImpulseSolver::push_joint(const ImpulseProblem& problem, int joint, const Vec3& impulse)
+{
+    const ConstraintRows& rows = problem.joint_rows();
+    for (const auto& block : blocks_of(rows, joint))
+        add_transposed<3>(rows.values.data() + block.offset, impulse,
+                          numbers_.data() + numbers_of_body_[at(block.body)],
+                          padded(body_size_[at(block.body)]));
 }
 
 /// Sweeps until the impulses change little. Returns the largest change of velocity by one of them [m/s].
@@ -400,7 +425,10 @@ double ImpulseSolver::sweep_until_still(const ImpulseProblem& problem, const Imp
         const bool still = report.residual <= options.tolerance;
         report.status = still ? ImpulseStatus::Converged : ImpulseStatus::SweepLimit;
         if (!still && report.sweeps >= options.max_sweeps) here.mixing.finish(numbers);
-        if (still || report.sweeps >= options.max_sweeps) return size.speed;
+        if (still || report.sweeps >= options.max_sweeps) {
+            push_bodies(problem, island); // what was mixed has round-off that they would keep as momentum
+            return size.speed;
+        }
         here.mixing.after(numbers);
     }
 }
@@ -461,7 +489,6 @@ double ImpulseSolver::joint_violation(const ImpulseProblem& problem, int articul
 /// Satisfies the joints for what their bodies do now, in at most `passes` passes.
 ImpulseSolver::Settled ImpulseSolver::settle_joints(ImpulseProblem& problem, std::size_t island, int passes)
 {
-    const ConstraintRows& rows = problem.joint_rows();
     Settled settled;
     for (const int articulation : articulations_of(island)) {
         const double before = joint_violation(problem, articulation);
@@ -471,10 +498,7 @@ ImpulseSolver::Settled ImpulseSolver::settle_joints(ImpulseProblem& problem, std
             for (const int joint : joints_.joints(articulation)) {
                 const Vec3 change = -Eigen::Map<const Vec3>(joint_rhs_.data() + joints_.row(joint));
                 problem.joints[at(joint)].impulse += change;
-                for (const auto& block : blocks_of(rows, joint))
-                    add_transposed<3>(rows.values.data() + block.offset, change,
-                                      numbers_.data() + numbers_of_body_[at(block.body)],
-                                      padded(body_size_[at(block.body)]));
+                push_joint(problem, joint, change);
             }
             if (passes == 1) break;
             const double last = after;
@@ -576,7 +600,7 @@ void ImpulseSolver::bounce_island(ImpulseProblem& problem, std::size_t island)
     for (const int c : contacts) {
         const Vec3 more = share * Eigen::Map<const Vec3>(p);
         problem.contacts[at(c)].impulse += more;
-        push_bodies<3>(contact_couplings_, c, more, numbers_.data());
+        push_directly<3>(contact_couplings_, c, more, numbers_.data());
         p += 3;
     }
     if (!articulations_of(island).empty())

@@ -110,6 +110,8 @@ private:
 
     void solve_island(ImpulseProblem& problem, const ImpulseOptions& options, std::size_t island);
     void start(ImpulseProblem& problem, std::size_t island);
+    void push_bodies(const ImpulseProblem& problem, std::size_t island);
+    void push_joint(const ImpulseProblem& problem, int joint, const Vec3& impulse);
     double sweep_until_still(const ImpulseProblem& problem, const ImpulseOptions& options,
                              std::size_t island);
     SweepSize sweep(const ImpulseProblem& problem, std::size_t island);
