@@ -113,6 +113,7 @@ Vec3 push(ArticulatedBody& body, const Touch& touch, const Vec3& j, ResponseKind
 {
     ImpulseProblem problem;
     body.join(std::span(&touch, 1), kind, problem);
+    body.prepare_answers();
     problem.add_joint({});
     const Vec3 u = body.couple(0, 1.0, problem);
     for (int mover = 0; mover < problem.body_count(); ++mover)
@@ -169,6 +170,7 @@ TEST(ArticulatedBody, TwoPointsOfOneSkinAreStopped)
     const auto relative = [&](const Vec3& j) {
         ImpulseProblem problem;
         body->join(touches, ResponseKind::Implicit, problem);
+        body->prepare_answers();
         problem.add_joint({});
         const Vec3 u = body->couple(0, 1.0, problem) - body->couple(1, -1.0, problem);
         Mat3 K = Mat3::Zero();

@@ -195,6 +195,22 @@ TEST(FramedBody, AFastBallDoesNotPassAThinPlate)
               0.05); // the plate has begun to spin
 }
 
+TEST(FramedBody, ABallThatIsHitMeetsWhatIsInItsWayInTheSameStep)
+{
+    for (const Index rank : {0, 6}) {
+        World world({.gravity = still});
+        const auto plate = free_box({1.0, 0.005, 1.0}, {4, 1, 4}, 1e9, 0);
+        const auto ball = free_box({0.1, 0.1, 0.1}, {2, 2, 2}, 1e9, rank);
+        const auto hammer = free_box({0.3, 0.1, 0.3}, {2, 1, 2}, 1e9, 0, {}, 1e5);
+        world.add(framed("plate", plate, still));
+        world.add(framed("ball", ball, Vec3(0.03, 0.5, 0.01)));
+        world.add(framed("hammer", hammer, Vec3(0, 0.65, 0), {.velocity = Vec3(0, -40, 0)}));
+        ASSERT_TRUE(world.step(1.0 / 60.0).done);
+        const auto frame = [&](const char* name) { return framed_in(world, name).motion().state().frame; };
+        EXPECT_GT(frame("plate").apply_inverse(frame("ball").translation)[1], 0.05);
+    }
+}
+
 TEST(FramedBody, GoesOnFromASavedStateBitForBit)
 {
     const auto make = [] {

@@ -120,6 +120,8 @@ public:
     /// Takes part in a problem of impulses: adds what moves of it, to answer at these points. Bodies that nothing moves
     /// add nothing.
     virtual void join(std::span<const Touch> touches, ResponseKind kind, ImpulseProblem& problem) = 0;
+    /// Between `join` and `couple`, at the same time as other bodies: whatever of the answers costs work.
+    virtual void prepare_answers() {}
     /// Adds `weight` times its answer at a touch of the last `join` to the constraint that the problem got last. Returns the
     /// velocity there without any impulse: that of the prediction, for Bare of the state, for Places zero.
     virtual Vec3 couple(std::size_t touch, double weight, ImpulseProblem& problem) = 0;

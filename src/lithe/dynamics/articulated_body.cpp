@@ -396,22 +396,32 @@ void ArticulatedBody::answer(const Touch& touch, Answer& out) const
 void ArticulatedBody::join(std::span<const Touch> touches, ResponseKind kind, ImpulseProblem& problem)
 {
     kind_ = kind;
-    responses_.resize(bones_.size());
+    touches_.assign(touches.begin(), touches.end());
     movers_.assign(bones_.size(), -1);
     bone_of_mover_.clear();
     first_mover_ = problem.body_count();
-    answers_.resize(std::max(answers_.size(), touches.size()));
     if (asleep_) return;
     for (std::size_t k = 0; k < bones_.size(); ++k) {
-        if (kind == ResponseKind::Bare) bones_[k]->abandon();
-        if (is_led(k) && bones_[k]->model().rank() == 0) continue;
-        responses_[k] =
-            kind == ResponseKind::Implicit ? &bones_[k]->response() : &bones_[k]->bare_response(h_);
-        movers_[k] = problem.add_body(responses_[k]->size());
+        const Index rank = model_->bones[k].rank();
+        if (is_led(k) && rank == 0) continue;
+        movers_[k] = problem.add_body(6 + rank);
         bone_of_mover_.push_back(static_cast<int>(k));
     }
-    parallel_for(static_cast<Index>(touches.size()), 16, [&](Index i) {
-        answer(touches[static_cast<std::size_t>(i)], answers_[static_cast<std::size_t>(i)]);
+}
+
+void ArticulatedBody::prepare_answers()
+{
+    if (asleep_) return;
+    responses_.resize(bones_.size());
+    for (std::size_t k = 0; k < bones_.size(); ++k) {
+        if (kind_ == ResponseKind::Bare) bones_[k]->abandon();
+        if (movers_[k] < 0) continue;
+        responses_[k] =
+            kind_ == ResponseKind::Implicit ? &bones_[k]->response() : &bones_[k]->bare_response(h_);
+    }
+    answers_.resize(std::max(answers_.size(), touches_.size()));
+    parallel_for(static_cast<Index>(touches_.size()), 16, [&](Index i) {
+        answer(touches_[static_cast<std::size_t>(i)], answers_[static_cast<std::size_t>(i)]);
     });
 }
 

@@ -83,6 +83,7 @@ public:
 
     BodyReport predict(const StepContext& step) override;
     void join(std::span<const Touch> touches, ResponseKind kind, ImpulseProblem& problem) override;
+    void prepare_answers() override;
     Vec3 couple(std::size_t touch, double weight, ImpulseProblem& problem) override;
     Vec3 take(int mover, Eigen::Ref<const VecX> change) override;
     void finish() override;
@@ -175,6 +176,7 @@ private:
 
     // of the impulses at hand
     ResponseKind kind_ = ResponseKind::Implicit;
+    std::vector<Touch> touches_;
     std::vector<const FrameResponse*> responses_; ///< of each bone
     std::vector<int> movers_;                     ///< of each bone; -1: nothing moves it
     std::vector<int> bone_of_mover_;              ///< from first_mover_ on

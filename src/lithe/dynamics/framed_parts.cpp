@@ -24,6 +24,7 @@ Vec3 take_change(ResponseKind kind, const VecX& change, FramedMotion& motion)
     switch (kind) {
     case ResponseKind::Implicit:
         motion.apply(change);
+        (void)motion.end(); // whoever looks again asks for its bounds
         break;
     case ResponseKind::Bare:
         motion.apply_bare(change);

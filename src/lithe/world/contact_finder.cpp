@@ -19,11 +19,11 @@ Box3 widened(const Box3& box, double by)
     return {box.min().array() - by, box.max().array() + by};
 }
 
-bool may_meet(const Obstacle& obstacle, const Box3& box)
+bool may_meet(const Obstacle& obstacle, bool still, const Box3& box)
 {
     const double radius = 0.5 * box.diagonal().norm();
     return may_touch(obstacle, StepEnd::Start, box.center(), radius) ||
-           may_touch(obstacle, StepEnd::End, box.center(), radius);
+           (!still && may_touch(obstacle, StepEnd::End, box.center(), radius));
 }
 
 /// How far a point of a surface goes in the step.
@@ -71,8 +71,10 @@ bool ContactFinder::find_again(const JointStage& joints)
 void ContactFinder::find_boxes()
 {
     boxes_.assign(step_.bodies.size(), Box3());
-    for (std::size_t i = 0; i < step_.bodies.size(); ++i)
+    parallel_for(std::ssize(step_.bodies), 1, [&](std::ptrdiff_t k) {
+        const auto i = static_cast<std::size_t>(k);
         if (collides(*step_.bodies[i])) boxes_[i] = step_.bodies[i]->swept_bounds();
+    });
 }
 
 /// Nothing may be as small as the margin, so it goes by the smallest body.
@@ -140,7 +142,7 @@ void ContactFinder::find_obstacle_pairs(const JointStage& joints)
         for (int i = 0; i < static_cast<int>(boxes_.size()); ++i) {
             if (still && asleep(i)) continue;
             if (body(i).collides() != Collides::Everywhere ||
-                !may_meet(obstacle, boxes_[static_cast<std::size_t>(i)]) ||
+                !may_meet(obstacle, still, boxes_[static_cast<std::size_t>(i)]) ||
                 !collide(i, obstacle.body, joints))
                 continue;
             if (!surface && (surface = surface_of(obstacle))) place(obstacle, surface->swept);

@@ -1,5 +1,9 @@
 #include "lithe/world/coupling.hpp"
 
+#include <numeric>
+
+#include "lithe/core/parallel.hpp"
+
 namespace lithe {
 
 void Coupling::begin(std::span<Body* const> bodies)
@@ -26,6 +30,15 @@ void Coupling::join(ResponseKind kind)
         if (!touches_[i].empty()) bodies_[i]->join(touches_[i], kind, problem);
         movers_[i].second = problem.body_count();
     }
+    for_each_body([&](std::size_t i) {
+        if (!touches_[i].empty()) bodies_[i]->prepare_answers();
+    });
+}
+
+/// In parallel.
+void Coupling::for_each_body(const auto& f)
+{
+    parallel_for(static_cast<Index>(bodies_.size()), 1, [&](Index i) { f(static_cast<std::size_t>(i)); });
 }
 
 Vec3 Coupling::couple(int body, std::size_t touch, double weight)
@@ -55,11 +68,12 @@ ImpulseReport Coupling::solve(const ImpulseOptions& options)
 
 Vec3 Coupling::hand_out()
 {
-    Vec3 angular_momentum = Vec3::Zero();
-    for (std::size_t i = 0; i < bodies_.size(); ++i)
+    brought_.assign(bodies_.size(), Vec3::Zero());
+    for_each_body([&](std::size_t i) {
         for (int mover = movers_[i].first; mover < movers_[i].second; ++mover)
-            angular_momentum += bodies_[i]->take(mover, solver_.change(mover));
-    return angular_momentum;
+            brought_[i] += bodies_[i]->take(mover, solver_.change(mover));
+    });
+    return std::accumulate(brought_.begin(), brought_.end(), Vec3(Vec3::Zero()));
 }
 
 } // namespace lithe

@@ -39,11 +39,14 @@ public:
     ImpulseProblem problem;
 
 private:
+    void for_each_body(const auto& f);
+
     ImpulseSolver solver_;
     ImpulseProblem aside_; ///< the same movers: where three rows are made that become one
     std::span<Body* const> bodies_;
     std::vector<std::vector<Touch>> touches_; ///< of each body
     std::vector<std::pair<int, int>> movers_; ///< of each body: from, until
+    std::vector<Vec3> brought_;               ///< by each body: angular momentum [kg m^2/s]
 };
 
 } // namespace lithe

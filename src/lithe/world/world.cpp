@@ -325,6 +325,7 @@ void World::push_bodies()
         const Touch touch{push.point, body.motion(push.point).position};
         push_problem_.clear();
         body.join(std::span(&touch, 1), ResponseKind::Implicit, push_problem_);
+        body.prepare_answers();
         push_problem_.add_joint({});
         (void)body.couple(0, 1.0, push_problem_);
         for (int mover = 0; mover < push_problem_.body_count(); ++mover)
@@ -363,8 +364,10 @@ ImpulseReport World::couple(double h)
 /// Predictions become states.
 Parting World::finish(double h)
 {
-    for (Body* body : stepped_)
-        if (!body->asleep()) body->finish();
+    parallel_for(std::ssize(stepped_), 1, [&](std::ptrdiff_t i) {
+        Body& body = *stepped_[static_cast<std::size_t>(i)];
+        if (!body.asleep()) body.finish();
+    });
     const Parting parting = contact_.part(joints_);
     joints_.settle();
     put_to_sleep(h);
