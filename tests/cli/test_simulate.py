@@ -1,7 +1,10 @@
 import json
+import math
 import os
 import pathlib
+import re
 import signal
+import struct
 import subprocess
 import time
 import unittest
@@ -39,6 +42,52 @@ box = [[-inf, -inf, -inf], [-0.29, inf, inf]]
 rank = 12
 """
 
+FLESH = """\
+[time]
+frames = 6
+[[body]]
+name = "arm"
+shape = "arm.shape"
+material = { young = 2e4, poisson = 0.4, density = 1000 }
+[body.lattice]
+size = 60
+levels = 0
+[[body.lattice.track]]
+joint = "elbow"
+motion = [{ time = 0 }, { time = 0.1, rotation = [0, 0, 40] }]
+"""
+
+ARM = """\
+joint shoulder at 0 1 0 radius 0.12
+joint elbow of shoulder at 0.5 0 0 radius 0.12
+joint hand of elbow at 0.5 0 0 radius 0.12
+"""
+
+
+def point_cache(content):
+    """Of each frame of a .pc2 file, its positions."""
+    signature, version, count, start, rate, samples = struct.unpack("<12siiffi", content[:32])
+    assert signature == b"POINTCACHE2\0" and version == 1 and start == 0 and rate == 1, (signature, version, start, rate)
+    return [list(struct.iter_unpack("<3f", content[32 + 12 * count * k:32 + 12 * count * (k + 1)])) for k in range(samples)]
+
+
+def usd_points(text):
+    """Of each frame of the one mesh in a .usda file, its positions."""
+    samples = re.search(r"point3f\[\] points\.timeSamples = \{(.*?)\n *\}", text, re.S).group(1)
+    frames = re.findall(r"^ *(\d+): \[(.*)\],$", samples, re.M)
+    assert [int(number) for number, _ in frames] == list(range(len(frames))), frames
+    return [[tuple(map(float, v.split(", "))) for v in re.findall(r"\((.*?)\)", points)] for _, points in frames]
+
+
+def ply_points(content):
+    """Positions of a binary .ply file whose vertices begin with them."""
+    head, _, body = content.partition(b"end_header\n")
+    sizes = {"float": ("f", 4), "double": ("d", 8), "uchar": ("B", 1)}
+    vertices = re.search(rb"element vertex (\d+)\n((?:property .*\n)*)", head)
+    kinds = [line.split()[1].decode() for line in vertices.group(2).splitlines()]
+    row = struct.Struct("<" + "".join(sizes[kind][0] for kind in kinds))
+    return [row.unpack_from(body, row.size * k)[:3] for k in range(int(vertices.group(1)))]
+
 
 class Simulate(ProgramTest):
     def metrics(self, name):
@@ -58,6 +107,21 @@ class Simulate(ProgramTest):
         self.assertGreater(metrics["summary"]["max_contacts"], 0)
         self.assertEqual([s["frame"] for s in metrics["steps"]], list(range(1, 13)))
         self.assertIn(metrics["summary"]["state_hash"], said)
+
+    def test_caches_of_flesh_hold_its_skin(self):
+        self.write("arm.shape", ARM)
+        self.write("flesh.toml", FLESH)
+        self.succeed("simulate", "flesh.toml", "-o", "flesh.pc2", "-o", "flesh.usda", "-o", "frames", "--quiet")
+        files = self.files()
+        skin = [ply_points(files[f"frames/frame_{k:04d}.ply"]) for k in range(7)]
+        for cached in (point_cache(files["flesh.pc2"]), usd_points(files["flesh.usda"].decode())):
+            self.assertEqual(len(cached), 7)
+            for now, before in zip(cached, skin):
+                self.assertEqual(len(now), len(before))
+                worst = max(abs(a - b) for x, y in zip(now, before) for a, b in zip(x, y))
+                self.assertLess(worst, 1e-6)  # single precision
+        moved = max(math.dist(a, b) for a, b in zip(skin[0], skin[6]))
+        self.assertGreater(moved, 0.2)  # the hand
 
     def test_a_reduced_body_against_full_space(self):
         self.write("bar.toml", BAR)

@@ -1,4 +1,11 @@
+import math
+
 from clients import HERE, ClientTest
+
+
+def in_order(found, wanted):
+    """Of each wanted point, the place of the nearest of those found: Blender writes vertices in an order of its own."""
+    return [min(range(len(found)), key=lambda k: math.dist(found[k], point)) for point in wanted]
 
 
 class Blender(ClientTest):
@@ -33,9 +40,12 @@ class Blender(ClientTest):
         self.run_blender("blender_back.py", "flesh.glb", self.flesh["fps"], "back.glb")
         for file in ("flesh.glb", "back.glb"):
             found = self.run_blender("blender_glb.py", file, self.flesh["fps"], "0,10,29")
-            self.assertGreater(found["shape_keys"]["surface"], 0)
+            (skin,) = found["objects"]  # Blender gives the node's name to an empty when the weights of its shapes move
+            self.assertGreater(found["shape_keys"][skin], 0)
+            places = in_order(found["positions"]["0"][skin], self.flesh["positions"]["0"]["surface"])
             for frame in ("0", "10", "29"):  # a thousandth of its size is what the shapes may miss
-                self.assert_positions(found["positions"][frame]["surface"], "surface", frame, 1e-3, self.flesh)
+                now = found["positions"][frame][skin]
+                self.assert_positions([now[k] for k in places], "surface", frame, 1e-3, self.flesh)
 
     def test_replays_the_point_cache(self):
         for body, name in (("torus", "sample_torus"), ("soft block", "sample_soft_block")):

@@ -252,6 +252,36 @@ void play(const std::shared_ptr<const LatticeSystem>& system, const Clip& clip)
     EXPECT_LT(bounds(now.positions).diagonal().norm(), 3.0 * size);
 }
 
+SceneSource source_named(const std::string& name)
+{
+    if (name.starts_with("shape:")) return {.from = name.substr(6), .read = {}, .place = {}};
+    return {.from = test::data_file("rigs") / name, .read = {}, .place = {}};
+}
+
+/// Mass of the flesh over density times the volume of the closed body.
+double mass_ratio(const std::string& name)
+{
+    Progress silent;
+    std::vector<std::string> notes;
+    const Character character = load_character(source_named(name), silent, notes);
+    const LatticePrepareOptions options{.levels = 0};
+    const LatticeSystem system = make_lattice_system(
+        std::make_shared<const LatticeModel>(prepare_lattice(character, options, silent, notes)));
+    return system.mass / (options.density * volume(close_character(character, silent).closed));
+}
+
+TEST(PrepareLattice, ShapesWeighWhatTheirVolumeDoes)
+{
+    for (const char* name : {"shape:cow", "shape:octopus"}) EXPECT_NEAR(mass_ratio(name), 1.0, 0.02) << name;
+}
+
+TEST(PrepareLattice, RigsWeighWhatTheirVolumeDoes)
+{
+    LITHE_DATA_OR_SKIP(folder, "rigs");
+    for (const char* name : {"Cow.glb", "CesiumMan.glb", "RiggedFigure.glb"})
+        EXPECT_NEAR(mass_ratio(name), 1.0, 0.02) << name;
+}
+
 /// Every rig of the data set and every built-in shape with a skeleton, with all clips.
 TEST(PrepareLattice, EveryRigGetsALattice)
 {
@@ -261,12 +291,8 @@ TEST(PrepareLattice, EveryRigGetsALattice)
          {"Cow.glb", "CesiumMan.glb", "RiggedFigure.glb", "dolphin.skel.txt", "fish.skel.txt",
           "horse.skel.txt", "rigged_cylinder.skel.txt", "shape:cow", "shape:octopus"}) {
         SCOPED_TRACE(name);
-        const std::string text(name);
         std::vector<std::string> notes;
-        const SceneSource source = text.starts_with("shape:")
-                                       ? SceneSource{.from = text.substr(6), .read = {}, .place = {}}
-                                       : SceneSource{.from = folder / text, .read = {}, .place = {}};
-        const Character character = load_character(source, silent, notes);
+        const Character character = load_character(source_named(name), silent, notes);
         const LatticeModel model = prepare_lattice(character, {.levels = 0}, silent, notes);
         EXPECT_TRUE(model.held_bones.empty());
         EXPECT_LT(bone_error(model), 1e-9 * bounds(character.surface.vertices).diagonal().norm());

@@ -1,5 +1,6 @@
 #pragma once
 #include <cmath>
+#include <optional>
 
 #include "lithe/dynamics/lattice_system.hpp"
 #include "lithe/geometry/lattice_levels.hpp"
@@ -17,7 +18,8 @@ struct LatticeBeam {
     double young = 1e5, poisson = 0.4, density = 1000.0;
     double blend = 1.0; ///< length of the blend zone, in widths
     int levels = 0, integration_levels = 1;
-    double twist_radius = 0.06; ///< [m]
+    double twist_radius = 0.06;                 ///< [m]
+    std::optional<double> twist_stiffness = {}; ///< k_t [N/m^5]; without: young / twist_radius^2
 
     double width() const { return across * cell; }
     double joint_height() const { return along / 2 * cell; }
@@ -94,8 +96,8 @@ inline LatticeModel model_of(const LatticeBeam& beam)
     }
     model.regions = {lower, upper};
     model.settings.twist_radius = beam.twist_radius;
-    model.settings.twist_stiffness =
-        beam.twist_radius > 0.0 ? beam.young / (beam.twist_radius * beam.twist_radius) : 0.0;
+    model.settings.twist_stiffness = beam.twist_stiffness.value_or(
+        beam.twist_radius > 0.0 ? beam.young / (beam.twist_radius * beam.twist_radius) : 0.0);
     return model;
 }
 
