@@ -179,11 +179,11 @@ BodyReport LatticeBody::predict(const StepContext& step)
     h_ = step.h;
     set_forces(step);
     set_targets(t_predicted_);
-    motion_.step(state_, {joints_at(step.t), joints_at(t_predicted_)}, loading_, predicted_);
+    const LatticePose pose{joints_at(step.t), joints_at(t_predicted_)};
+    motion_.step(state_, pose, loading_, predicted_); // whose operator answers impulses, whatever the scheme
     BodyReport report{.iterations = 1};
     if (reference_) {
-        const LatticeSolveReport solve =
-            reference_->step(state_, joints_at(t_predicted_), step.h, step.gravity, predicted_);
+        const LatticeSolveReport solve = reference_->step(state_, pose.end, step.h, step.gravity, predicted_);
         report.iterations = solve.iterations;
         report.residual = solve.residual;
     }

@@ -1,5 +1,6 @@
 #include "lithe/dynamics/lattice_motion.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "lithe/core/error.hpp"
@@ -121,23 +122,18 @@ void LatticeMotion::prepare(const std::vector<char>& active, double h)
 {
     const LatticeSettings& settings = system_->model->settings;
     const LatticeStepConstants constants{h, settings.damping, settings.twist_stiffness};
-    if (active == prepared_active_ && constants == prepared_constants_) return;
+    const bool same_constants = constants == prepared_constants_;
+    if (same_constants && active == prepared_active_) return;
+    const auto is_same = [&](int f) {
+        const auto k = static_cast<std::size_t>(f);
+        return active[k] == prepared_active_[k];
+    };
+    std::vector<int> stale;
+    for (std::size_t i = 0; i < regions_.size(); ++i)
+        if (!same_constants || !std::ranges::all_of(system_->regions[i].functions, is_same))
+            stale.push_back(static_cast<int>(i));
     prepared_active_ = active;
     prepared_constants_ = constants;
-    std::vector<int> stale;
-    for (std::size_t i = 0; i < regions_.size(); ++i) {
-        RegionRuntime& region = regions_[i];
-        const std::vector<int>& functions = system_->regions[i].functions;
-        bool same = region.constants == constants && region.active.size() == functions.size();
-        for (std::size_t k = 0; same && k < functions.size(); ++k)
-            same = region.active[k] == active[static_cast<std::size_t>(functions[k])];
-        if (same) continue;
-        region.constants = constants;
-        region.active.resize(functions.size());
-        for (std::size_t k = 0; k < functions.size(); ++k)
-            region.active[k] = active[static_cast<std::size_t>(functions[k])];
-        stale.push_back(static_cast<int>(i));
-    }
     parallel_for(static_cast<Index>(stale.size()), 1, [&](Index k) {
         const auto i = static_cast<std::size_t>(stale[static_cast<std::size_t>(k)]);
         regions_[i].system.build(*system_, system_->regions[i], active, constants);

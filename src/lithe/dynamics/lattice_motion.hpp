@@ -50,8 +50,6 @@ private:
         LatticeRegionSystem system;
         LatticeRegionWork work;
         Mat3 R = Mat3::Identity();
-        std::vector<char> active; ///< of its space's functions, when it was built
-        LatticeStepConstants constants;
     };
     void prepare(const std::vector<char>& active, double h);
     void solve_region(std::size_t region, const LatticeState& now, const LatticePose& pose,

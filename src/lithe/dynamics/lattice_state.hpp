@@ -24,10 +24,9 @@ struct LatticeState {
     /// Activity of each function; x and v of inactive ones are zero, or follow the bones.
     std::vector<char> active;
     // of adaptation (lattice_adapt.hpp)
-    int steps = 0;         ///< so far
-    std::vector<int> calm; ///< steps for which a function has not been needed
-    std::vector<int>
-        since; ///< of these steps, the one in which a function came or began to go; long ago at first
+    int steps = 0;          ///< so far
+    std::vector<int> calm;  ///< steps for which a function has not been needed
+    std::vector<int> since; ///< the step in which a function came or began to go; long ago at first
 };
 
 /// Where the joints are at the two ends of a step, from rest; by joint of the skeleton.

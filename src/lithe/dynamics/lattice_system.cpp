@@ -328,10 +328,11 @@ std::vector<LatticeHold> make_holds(const LatticeModel& model)
         const std::vector<int>& chain = model.lattice.bones[b].vertices;
         const Vec3 head = place(chain.front()), tail = place(chain.back());
         const double length2 = (tail - head).squaredNorm();
+        const int head_joint = ends.joint_of_head(chain.front()), tail_joint = ends.joint_of_tail(b);
         for (const int v : chain) {
             if (std::exchange(taken[static_cast<std::size_t>(v)], 1)) continue;
             const double s = v == chain.back() ? 1.0 : (place(v) - head).dot(tail - head) / length2;
-            holds.push_back({v, ends.joint_of_head(chain.front()), ends.joint_of_tail(b), head, tail, s});
+            holds.push_back({v, head_joint, tail_joint, head, tail, s});
         }
     }
     return holds;
