@@ -74,6 +74,12 @@ std::string reduced(const std::string& more)
                        more.find("material") == more.npos ? soft : "", more);
 }
 
+/// In few coordinates, in free flight.
+std::string free_block(const std::string& more)
+{
+    return fmt::format("{}{}reduce = {{rank = 6}}\n{}\n", block, soft, more);
+}
+
 std::vector<KeyCase> head_cases()
 {
     return {
@@ -217,6 +223,10 @@ std::vector<KeyCase> reduce_cases()
         {"body.reduce.poses", reduced("[body.reduce]\nrank = 6\nposes = @"), "40", "60"},
         {"body.reduce.contact_modes", reduced(few + "contact_modes = @"), "0", "1"},
         {"body.reduce.seed", reduced(few + "seed = @"), "1", "2"},
+        {"body.disturbed", free_block("@"), "", "disturbed = {amount = 0.02}"},
+        {"body.disturbed.amount", free_block("disturbed = {amount = @}"), "0.01", "0.02"},
+        {"body.disturbed.seed", free_block("disturbed = {amount = 0.02, seed = @}"), "1", "2"},
+        {"body.spin", free_block("disturbed = {amount = 0.02}\nspin = \"@\""), "exact", "naive"},
     };
 }
 

@@ -15,6 +15,7 @@
 #include "lithe/math/keyframes.hpp"
 #include "lithe/reduce/cubature_training.hpp"
 #include "lithe/reduce/lattice_scheme.hpp"
+#include "lithe/reduce/spin_rule.hpp"
 #include "lithe/rig/clip.hpp"
 #include "lithe/rig/skinning.hpp"
 
@@ -133,6 +134,7 @@ inline constexpr Choices<LatticeScheme, 4> lattice_schemes = {{{"blended", Latti
                                                                {"corotated", LatticeScheme::Corotated},
                                                                {"linear", LatticeScheme::Linear},
                                                                {"nonlinear", LatticeScheme::Nonlinear}}};
+inline constexpr Choices<SpinRule, 2> spin_rules = {{{"exact", SpinRule::Exact}, {"naive", SpinRule::Naive}}};
 inline constexpr Choices<SkinningMethod, 2> skinning_methods = {
     {{"linear", SkinningMethod::Linear}, {"dual_quaternion", SkinningMethod::DualQuaternion}}};
 inline constexpr Choices<JointKind, 3> joint_kinds = {
@@ -211,6 +213,12 @@ struct SceneLattice {
     Place place = {};
 };
 
+/// body.disturbed: a reduced body that starts deformed at random.
+struct SceneDisturbance {
+    double amount = 0.0; ///< that no vertex is moved by more than [m], > 0
+    std::uint64_t seed = 1;
+};
+
 /// [[body.led]]: a bone that goes its own way.
 struct SceneLedBone {
     std::string bone = {};
@@ -250,6 +258,8 @@ struct SceneBody {
     Vec3 angular_velocity = Vec3::Zero();    ///< at the start, about the centre of mass [rad/s]
     SceneMaterial material = {};
     std::vector<SceneRegion> regions = {};
+    std::optional<SceneDisturbance> disturbed = {};
+    SpinRule spin = SpinRule::Exact; ///< of a reduced body that moves freely
     MassKind mass = MassKind::Consistent;
     RayleighDamping damping = {.mass = 0.01, .stiffness = 0.001};
     bool rigid = false;       ///< does not deform

@@ -395,6 +395,17 @@ RayleighDamping read_damping(const TomlValue& value)
     return damping;
 }
 
+SceneDisturbance read_disturbance(const TomlValue& value)
+{
+    TableReader t = value.table();
+    SceneDisturbance disturbed;
+    t.read("amount", disturbed.amount, as::number(quantity::length, above(0.0)));
+    t.read("seed", disturbed.seed, as::integer(0, std::numeric_limits<int>::max()));
+    t.finish();
+    t.require("amount");
+    return disturbed;
+}
+
 SceneReduction read_reduction(TableReader t)
 {
     SceneReduction reduction{.place = t.place()};
@@ -698,6 +709,8 @@ std::vector<SceneBody> SceneReader::read_body(TableReader t)
     t.read("velocity", body.velocity, as::vector(quantity::speed));
     t.read("angular_velocity", body.angular_velocity, as::vector(quantity::angular_speed));
     t.read("material", body.material, [&](const TomlValue& v) { return read_material(v, materials_); });
+    t.read("disturbed", body.disturbed, read_disturbance);
+    t.read("spin", body.spin, as::choice(spin_rules));
     t.read("mass", body.mass, as::choice(mass_kinds));
     t.read("damping", body.damping, read_damping);
     t.read("friction", body.friction, as::number(quantity::number, at_least(0.0)));
@@ -734,6 +747,9 @@ std::vector<SceneBody> SceneReader::read_body(TableReader t)
                 "a shape with [body.bones] or [body.lattice]");
     for (const char* key : {"led", "muscle"})
         require_use(t, key, body.bones || body.model, "a body with [body.bones]");
+    for (const char* key : {"disturbed", "spin"})
+        require_use(t, key, (body.reduction || body.model) && !t.has("pin"),
+                    "a reduced body that moves freely");
     require_use(t, "restitution", body.rigid || body.reduction || body.bones || body.model,
                 "a rigid or reduced body");
     if (const auto* shape = std::get_if<std::string>(&body.source.from); shape && *shape == "plane")
