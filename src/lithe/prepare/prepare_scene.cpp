@@ -142,7 +142,9 @@ double comfortable_young(double density, double gravity, double height)
 
 PreparedScene prepare_scene(const Scene& scene, Progress& progress)
 {
-    PreparedScene out{.world = World({.gravity = scene.gravity, .sleep = {.enabled = scene.sleep}}),
+    PreparedScene out{.world = World({.gravity = scene.gravity,
+                                      .contact = {.impulses = scene.impulses},
+                                      .sleep = {.enabled = scene.sleep}}),
                       .run = run_options(scene.time),
                       .volumes = {},
                       .notes = {}};

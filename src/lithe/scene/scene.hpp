@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lithe/body/joint.hpp"
+#include "lithe/contact/impulse_solver.hpp"
 #include "lithe/core/error.hpp"
 #include "lithe/fem/loads.hpp"
 #include "lithe/fem/newton.hpp"
@@ -347,6 +348,7 @@ struct Scene {
     Vec3 gravity = {0.0, -9.81, 0.0}; ///< [m/s^2]
     bool sleep = false;               ///< bodies that rest stop until something moves them
     NewtonOptions solver = {};
+    ImpulseOptions impulses = {}; ///< between bodies
     std::vector<SceneBody> bodies;
     std::vector<SceneObstacle> obstacles;
     std::vector<SceneJoint> joints = {};

@@ -93,14 +93,23 @@ WrittenWorld read_world(TableReader t)
     return world;
 }
 
-NewtonOptions read_solver(TableReader t)
+/// [solver]
+struct WrittenSolver {
+    NewtonOptions newton = {};
+    ImpulseOptions impulses = {};
+};
+
+WrittenSolver read_solver(TableReader t)
 {
-    NewtonOptions solver;
+    WrittenSolver out;
+    NewtonOptions& solver = out.newton;
     t.read("tolerance", solver.decrement, as::number(quantity::number, inside(0.0, 1.0)));
     t.read("max_iterations", solver.max_iterations, as::integer(1, most_iterations));
     t.read("linear", solver.linear_solver, as::choice(linear_solvers));
+    t.read("impulse_tolerance", out.impulses.tolerance, as::number(quantity::number, inside(0.0, 1.0)));
+    t.read("impulse_sweeps", out.impulses.max_sweeps, as::integer(1, most_iterations));
     t.finish();
-    return solver;
+    return out;
 }
 
 // ---- materials
@@ -980,7 +989,10 @@ Scene SceneReader::read()
     t.read("world", world, [](const TomlValue& v) { return read_world(v.table()); });
     scene.gravity = world.gravity;
     scene.sleep = world.sleep;
-    t.read("solver", scene.solver, [](const TomlValue& v) { return read_solver(v.table()); });
+    WrittenSolver solver;
+    t.read("solver", solver, [](const TomlValue& v) { return read_solver(v.table()); });
+    scene.solver = solver.newton;
+    scene.impulses = solver.impulses;
     t.read("material", materials_, [](const TomlValue& v) { return read_materials(v.table()); });
     t.read("training", scene.training, [&](const TomlValue& v) { return read_training(v.table()); });
     const auto bodies = t.find("body"), obstacles = t.find("obstacle"), characters = t.find("character"),
