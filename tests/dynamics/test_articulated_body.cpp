@@ -304,6 +304,83 @@ TEST(ArticulatedBody, FollowsABoneThatIsLed)
     EXPECT_DOUBLE_EQ(body.bone(1).state().frame.translation[2], 1.1);
 }
 
+/// The bar as a rig: a joint where each bone begins, in the middle of the bar. The clip bends it at the second and sways it.
+struct BarRig {
+    explicit BarRig(const BoneBar& bar)
+    {
+        const double middle = bar.cell;
+        for (int k = 0; k < bar.bones; ++k) {
+            const double step = k == 0 ? 0.0 : bar.start(k) - bar.start(k - 1);
+            skeleton.joints.push_back(
+                {.name = "bone" + std::to_string(k),
+                 .parent = k - 1,
+                 .rest = {.translation = k == 0 ? Vec3(0, middle, middle) : Vec3(step, 0, 0)}});
+        }
+        const Quat bent(Eigen::AngleAxisd(0.4, Vec3::UnitY())),
+            swayed(Eigen::AngleAxisd(-0.5, Vec3::UnitZ()));
+        clip.joints = {
+            {.joint = 0,
+             .rotation = Track<Quat>{.times = {0.0, 0.5, 1.5},
+                                     .values = {Quat::Identity(), swayed, Quat::Identity()}}},
+            {.joint = 1, .rotation = Track<Quat>{.times = {0.0, 1.0}, .values = {Quat::Identity(), bent}}}};
+    }
+    Bone bone(int k) const
+    {
+        return {.joint = k,
+                .inverse_bind =
+                    world_transforms(skeleton, rest_pose(skeleton))[static_cast<std::size_t>(k)].inverse()};
+    }
+    Affine3 motion(int k, double t) const
+    {
+        return world_transforms(skeleton, pose_at(skeleton, clip, t))[static_cast<std::size_t>(k)] *
+               bone(k).inverse_bind;
+    }
+
+    Skeleton skeleton;
+    Clip clip;
+};
+
+double widest_gap(const ArticulatedBody& body)
+{
+    double gap = 0.0;
+    for (const InnerJoint& joint : body.inner_joints())
+        gap = std::max(gap, (body.motion(joint.a).position - body.motion(joint.b).position).norm());
+    return gap;
+}
+
+TEST(ArticulatedBody, SomeBonesPlayAClipAndTheOthersTrail)
+{
+    const BoneBar bar{.bones = 4, .young = 1e7};
+    const BarRig rig(bar);
+    const auto clip = std::make_shared<const Clip>(rig.clip);
+    const Vec3 at(1, 2, 3);
+    World world;
+    const BodyId id = world.add(
+        bar_at(at,
+               {.led = {{.bone = 0, .path = JointPath(rig.skeleton, clip, rig.bone(0), {.loop = false})},
+                        {.bone = 1, .path = JointPath(rig.skeleton, clip, rig.bone(1), {.loop = false})}}},
+               bar));
+    const auto& body = dynamic_cast<const ArticulatedBody&>(world.body(id));
+    const auto centre = [&](int k) { return body.model().bones[static_cast<std::size_t>(k)].tensors.centre; };
+    for (int k = 0; k < 150; ++k) {
+        ASSERT_TRUE(world.step(h).done);
+        for (const int led : {0, 1}) {
+            const Affine3 motion = rig.motion(led, std::min(world.time(), rig.clip.end()));
+            const RigidPose& frame = body.bone(led).state().frame;
+            EXPECT_LT((frame.translation - at - motion * centre(led)).norm(), 1e-9);
+            EXPECT_LT((frame.rotation.toRotationMatrix() - motion.linear()).norm(), 1e-9);
+        }
+        EXPECT_LT(widest_gap(body), 1e-7 * bar.length()) << k;
+    }
+    // the end hangs about where the clip leads it, and bends under its weight
+    const Affine3 last = rig.motion(1, rig.clip.end());
+    for (const int live : {2, 3}) {
+        const Vec3 led_to = at + last * centre(live);
+        EXPECT_LT((body.bone(live).state().frame.translation - led_to).norm(), 0.15 * bar.length());
+        EXPECT_GT((body.bone(live).state().frame.translation - led_to).norm(), 1e-4 * bar.length());
+    }
+}
+
 TEST(ArticulatedBody, BendsByItsMuscles)
 {
     const auto model = bone_bar({.bones = 1, .cells = 10, .overlap = 0});
@@ -353,6 +430,7 @@ TEST(ArticulatedBody, IsPutElsewhereWithItsVelocities)
 TEST(ArticulatedBody, RefusesWhatDoesNotFit)
 {
     EXPECT_THROW(bar_at(Vec3::Zero(), {.led = {{.bone = 7}}}), InputError);
+    EXPECT_THROW(bar_at(Vec3::Zero(), {.led = {{.bone = 1}, {.bone = 1}}}), InputError);
     EXPECT_THROW(bar_at(Vec3::Zero(), {.law = {.friction = -1.0}}), InputError);
     EXPECT_THROW(bar_at(Vec3::Zero(), {.actuations = {{.bone = 0, .force = VecX::Zero(2)}}}), InputError);
     const double nan = std::numeric_limits<double>::quiet_NaN();

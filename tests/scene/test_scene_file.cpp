@@ -519,6 +519,9 @@ std::vector<KeyCase> bones_cases()
     const auto with_bones = [](std::string_view keys) {
         return fmt::format("[[body]]\nshape = \"trout\"\nbones = {{modes = 4}}\n{}\n", keys);
     };
+    const auto playing = [=](std::string_view keys) {
+        return with_bones(fmt::format("play = {{bones = [\"head\"]{}{}}}", keys.empty() ? "" : ", ", keys));
+    };
     return {
         {"body.bones", with_body("bones = {}"), [](const Scene& s) { return body(s).bones->modes == 10; },
          with_body("rigid = true\nbones = {}"),
@@ -571,6 +574,37 @@ std::vector<KeyCase> bones_cases()
          },
          with_bones("led = [{bone = \"head\", motion = [{time = 0, rotation = 1}]}]"),
          "scene.toml:4:56: rotation must be three numbers, as in [0, 1, 0], but is the number 1"},
+        {"body.play", playing(""), [](const Scene& s) { return body(s).play->playback.loop; },
+         with_body("play = {bones = [\"head\"]}"),
+         "scene.toml:3:1: play belongs to a body with [body.bones]; remove it"},
+        {"body.play.bones", playing(""),
+         [](const Scene& s) { return body(s).play->bones == std::vector<std::string>{"head"}; },
+         with_bones("play = {clip = \"walk\"}"), "scene.toml:4:8: [body.play] needs the key bones"},
+        {"body.play.clip", playing("clip = \"walk\""),
+         [](const Scene& s) { return body(s).play->clip == "walk"; }, playing("clip = 3"),
+         "scene.toml:4:34: clip must be text in quotes, but is the number 3"},
+        {"body.play.motion", playing("motion = \"ball.obj\""),
+         [](const Scene& s) { return body(s).play->motion->ends_with("ball.obj"); },
+         playing("motion = \"bal.obj\""),
+         "scene.toml:4:36: motion = \"bal.obj\" is not there; looked for \"bal.obj\"; did you mean "
+         "'ball.obj'?"},
+        {"body.play.rig",
+         "[[body]]\nmodel = \"ball.txt\"\nplay = {bones = [\"head\"], rig = \"blob.shape\"}\n",
+         [](const Scene& s) { return body(s).play->rig->filename() == "blob.shape"; },
+         playing("rig = \"blob.shape\""),
+         "scene.toml:4:1: rig belongs to a model; a mesh or shape brings its own: remove it"},
+        {"body.play.start", playing("start = \"500 ms\""),
+         [](const Scene& s) { return body(s).play->playback.start == 0.5; }, playing("start = \"5 m\""),
+         "scene.toml:4:35: start = \"5 m\" is not a time, which has the units s, us, ms or min; did you mean "
+         "'s'?"},
+        {"body.play.speed", playing("speed = -2"),
+         [](const Scene& s) { return body(s).play->playback.speed == -2.0; }, playing("speed = \"2\""),
+         "scene.toml:4:35: speed must be a number, but is the text \"2\""},
+        {"body.play.loop", playing("loop = false"),
+         [](const Scene& s) { return !body(s).play->playback.loop; }, playing("loop = 0"),
+         "scene.toml:4:34: loop must be true or false, but is the number 0"},
+        {"body.play.blend", playing("blend = 0.5"), [](const Scene& s) { return body(s).play->blend == 0.5; },
+         playing("blend = -1"), "scene.toml:4:35: blend = -1 must be at least 0 s"},
         {"body.muscle", with_bones("muscle = [{bone = \"head\", angle = 5}]"),
          [](const Scene& s) { return body(s).muscles.size() == 1; },
          with_body("muscle = [{bone = \"head\", angle = 5}]"),

@@ -54,7 +54,14 @@ void require_fits(const ArticulatedModel& model, const ArticulatedOptions& optio
     if (!options.velocity.allFinite() || !options.angular_velocity.allFinite())
         fail("its velocity at the start is not finite");
     require_law(options.law, name);
-    for (const LedBone& led : options.led) require_bone(led.bone);
+    std::vector<int> led_bones;
+    for (const LedBone& led : options.led) {
+        require_bone(led.bone);
+        if (std::ranges::find(led_bones, led.bone) != led_bones.end())
+            fail(fmt::format("bone '{}' is led twice",
+                             model.prepared->bones[static_cast<std::size_t>(led.bone)].name));
+        led_bones.push_back(led.bone);
+    }
     for (const BoneActuation& actuation : options.actuations) {
         require_bone(actuation.bone);
         const Index rank = model.bones[static_cast<std::size_t>(actuation.bone)].rank();
@@ -72,6 +79,17 @@ double swell(const BoneActuation& actuation, double t)
 }
 
 } // namespace
+
+RigidPose LedBone::at(double t) const
+{
+    return std::visit([&](const auto& way) { return way.at(t); }, path);
+}
+
+bool LedBone::stays() const
+{
+    const auto* keys = std::get_if<Keyframes<RigidPose>>(&path);
+    return keys && keys->is_constant();
+}
 
 // ---- the model
 
@@ -171,7 +189,7 @@ ArticulatedBody::ArticulatedBody(std::shared_ptr<const ArticulatedModel> model, 
 RigidPose ArticulatedBody::led_pose(std::size_t bone, double t) const
 {
     const RigidPose rest{Quat::Identity(), model_->bones[bone].tensors.centre};
-    const RigidPose moved = is_led(bone) ? composed(led_[bone]->path.at(t), rest) : rest;
+    const RigidPose moved = is_led(bone) ? composed(led_[bone]->at(t), rest) : rest;
     return composed(options_.placement, moved);
 }
 
@@ -476,8 +494,14 @@ const SweptSurface* ArticulatedBody::sweep()
 
 // ---- from outside
 
+bool ArticulatedBody::is_driven() const
+{
+    return !options_.actuations.empty() || !std::ranges::all_of(options_.led, &LedBone::stays);
+}
+
 double ArticulatedBody::speed() const
 {
+    if (is_driven()) return std::numeric_limits<double>::infinity();
     double fastest = 0.0;
     for (const auto& bone : bones_) fastest = std::max(fastest, typical_speed(*bone));
     return fastest;

@@ -7,6 +7,7 @@
 #include "lithe/dynamics/framed_motion.hpp"
 #include "lithe/reduce/bone_model.hpp"
 #include "lithe/reduce/skinned_spheres.hpp"
+#include "lithe/rig/joint_path.hpp"
 
 namespace lithe {
 
@@ -41,8 +42,11 @@ struct ArticulatedModel {
 /// A bone that goes its own way; its modes live on.
 struct LedBone {
     int bone = 0;
-    /// From its place at rest, in the axes of the model; constant: it stays where it is.
-    Keyframes<RigidPose> path = RigidPose();
+    /// From its place at rest, in the axes of the model; constant: it stays where it is. Or as a joint of its skeleton goes.
+    std::variant<Keyframes<RigidPose>, JointPath> path = Keyframes<RigidPose>(RigidPose());
+
+    RigidPose at(double t) const;
+    bool stays() const;
 };
 
 /// A muscle: a force in the coordinates of one bone, which moves and turns nothing but its shape. It swells and ebbs as
@@ -100,6 +104,7 @@ public:
     ContactLaw law() const override { return options_.law; }
     std::optional<Obstacle> obstacle(double, double) override { return {}; }
 
+    /// Infinite while something drives it that changes with time.
     double speed() const override;
     void set_asleep(bool asleep) override;
     bool asleep() const override { return asleep_; }
@@ -142,6 +147,7 @@ private:
 
     bool in_step() const { return bones_.front()->in_step(); }
     void predict_bone(std::size_t k, const StepContext& step);
+    bool is_driven() const;
     bool is_led(std::size_t bone) const { return led_[bone] != nullptr; }
     RigidPose led_pose(std::size_t bone, double t) const;
     void move_as_one(const Vec3& velocity, const Vec3& angular_velocity);

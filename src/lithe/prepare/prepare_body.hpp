@@ -46,7 +46,7 @@ struct LoadedModel {
         {}; ///< of characters with bones: nothing else is there then
     std::shared_ptr<const LatticeSystem> lattice =
         {}; ///< of characters in a lattice: nothing else is there then
-    std::shared_ptr<const Character> character = {}; ///< behind the lattice, with its clips
+    std::shared_ptr<const Character> character = {}; ///< behind bones or the lattice, with its clips
 };
 /// Models by their files, or by the body of the scene that was the first to need one: each is made once.
 using ModelCache = std::map<std::string, LoadedModel>;

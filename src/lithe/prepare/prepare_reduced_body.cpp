@@ -56,8 +56,9 @@ LoadedModel made_model(const Scene& scene, const SceneBody& body, Progress& prog
     const bool moves_freely = body.rigid || is_dynamic(integrator_of(scene.time.method));
     if (body.model)
         return at_place(body.source.place, [&] {
-            if (body.self_contact || !body.led.empty() || !body.muscles.empty())
-                throw InputError("self_contact, led and muscle are for models with bones, which this is not");
+            if (body.self_contact || !body.led.empty() || body.play || !body.muscles.empty())
+                throw InputError(
+                    "self_contact, led, play and muscle are for models with bones, which this is not");
             return shared(read_model_file(*body.model), {}, moves_freely);
         });
     if (body.rigid)

@@ -227,6 +227,17 @@ struct SceneLedBone {
     Place place = {};
 };
 
+/// [body.play]: a clip that leads some bones; the others are live.
+struct ScenePlay {
+    std::vector<std::string> bones = {};    ///< at least one
+    std::optional<std::string> clip = {};   ///< name or number of one of its clips, or of those in `motion`
+    std::optional<std::string> motion = {}; ///< a file with clips for joints of the same names (read_clip)
+    std::optional<std::filesystem::path> rig = {}; ///< the character that a prepared model was made from
+    Playback playback = {};
+    double blend = 0.0; ///< from rest into the clip [s], >= 0
+    Place place = {};
+};
+
 /// [[body.muscle]]: bends a bone to and fro.
 struct SceneMuscle {
     std::string bone = {};
@@ -274,6 +285,7 @@ struct SceneBody {
     std::vector<ScenePin> pins = {};
     std::vector<SceneLoad> loads = {};
     std::vector<SceneLedBone> led = {};    ///< of a character
+    std::optional<ScenePlay> play = {};    ///< of a character
     std::vector<SceneMuscle> muscles = {}; ///< of a character
     Place place = {};
 };
