@@ -414,6 +414,88 @@ TEST(ArticulatedBody, BendsByItsMuscles)
     EXPECT_LT(m.angular_momentum.norm(), 1e-9);
 }
 
+// ---- loads
+
+/// All of the surface, or one end of it.
+TimedLoad load_on(const ArticulatedModel& model, const Load& load, double from_x)
+{
+    TimedLoad out{.load = load, .vertices = {}, .faces = {}};
+    const TriangleMesh& rest = model.prepared->collision.rest;
+    for (int v = 0; v < rest.vertex_count(); ++v)
+        if (rest.vertices(0, v) >= from_x) out.vertices.push_back(v);
+    if (!std::holds_alternative<ForceLoad>(load)) out.faces = rest.triangles;
+    return out;
+}
+
+TEST(ArticulatedBody, AForceOnTheSkinChangesTheMomentaByItself)
+{
+    const auto model = bone_bar({.bones = 4});
+    const Vec3 f(3.0, -20.0, 5.0);
+    const TimedLoad load = load_on(*model, ForceLoad{f}, 1.2);
+    World world({.gravity = Vec3::Zero()});
+    const BodyId id = world.add(std::make_unique<ArticulatedBody>(
+        model, ArticulatedOptions{.velocity = {0, 1, 0}, .angular_velocity = {1, 2, 0}, .loads = {load}}));
+    Body& body = world.body(id);
+    Mechanics before = world.mechanics();
+    for (int k = 0; k < 60; ++k) {
+        Vec3 place = Vec3::Zero();
+        for (const int v : load.vertices)
+            place += body.sweep()->start.col(v) / static_cast<double>(load.vertices.size());
+        ASSERT_TRUE(world.step(h).done);
+        const Mechanics after = world.mechanics();
+        EXPECT_LT((after.linear_momentum - before.linear_momentum - h * f).norm(),
+                  1e-10 * before.linear_scale);
+        EXPECT_LT((after.angular_momentum - before.angular_momentum - h * place.cross(f)).norm(),
+                  1e-8 * before.angular_scale); // rows of the basis are floats
+        before = after;
+    }
+}
+
+/// The ram pressure on the faces that meet the air, from the side and while it flies along.
+TEST(ArticulatedBody, WindPushesTheFacesThatMeetIt)
+{
+    const auto model = bone_bar({.bones = 4});
+    const WindLoad wind{.velocity = {0, 0, 12.0}, .air_density = 1.2, .drag = 1.1};
+    for (const double along : {0.0, 5.0}) {
+        World world({.gravity = Vec3::Zero()});
+        (void)world.add(std::make_unique<ArticulatedBody>(
+            model, ArticulatedOptions{.velocity = {0, 0, along}, .loads = {load_on(*model, wind, -1.0)}}));
+        const Vec3 before = world.mechanics().linear_momentum;
+        ASSERT_TRUE(world.step(h).done);
+        const double relative = 12.0 - along, side = 0.2 * BoneBar{.bones = 4}.length();
+        const Vec3 force(0, 0, 0.5 * 1.2 * 1.1 * side * relative * relative);
+        EXPECT_LT((world.mechanics().linear_momentum - before - h * force).norm(), 1e-6 * h * force.norm());
+    }
+}
+
+TEST(ArticulatedBody, PressureAllAroundMovesNothing)
+{
+    const auto model = bone_bar();
+    World world({.gravity = Vec3::Zero()});
+    const BodyId id = world.add(std::make_unique<ArticulatedBody>(
+        model, ArticulatedOptions{.loads = {load_on(*model, PressureLoad{500.0}, -1.0)}}));
+    for (int k = 0; k < 30; ++k) ASSERT_TRUE(world.step(h).done);
+    EXPECT_GT(dynamic_cast<const ArticulatedBody&>(world.body(id)).bone(1).state().q.norm(), 1e-9);
+    EXPECT_LT(world.mechanics().linear_momentum.norm(), 1e-6);
+}
+
+TEST(ArticulatedBody, NeverSleepsWhileSomethingDrivesIt)
+{
+    const auto model = bone_bar();
+    const Keyframes<RigidPose> path({0.0, 9.0}, {RigidPose(), RigidPose{Quat::Identity(), Vec3(0, 0, 1)}});
+    TimedLoad rising = load_on(*model, ForceLoad{Vec3(0, 1, 0)}, 0.0);
+    const auto speed = [&](ArticulatedOptions options) {
+        return ArticulatedBody(model, std::move(options)).speed();
+    };
+    EXPECT_EQ(speed({}), 0.0);
+    EXPECT_EQ(speed({.led = {{.bone = 0}}, .loads = {rising}}), 0.0);
+    rising.factor = Keyframes<double>({0.0, 9.0}, {0.0, 1.0});
+    const VecX force = VecX::Ones(model->bones[0].rank());
+    EXPECT_TRUE(std::isinf(speed({.loads = {rising}})));
+    EXPECT_TRUE(std::isinf(speed({.led = {{.bone = 0, .path = path}}})));
+    EXPECT_TRUE(std::isinf(speed({.actuations = {{.bone = 0, .force = force}}})));
+}
+
 // ---- from outside
 
 TEST(ArticulatedBody, IsPutElsewhereWithItsVelocities)
@@ -431,6 +513,7 @@ TEST(ArticulatedBody, RefusesWhatDoesNotFit)
 {
     EXPECT_THROW(bar_at(Vec3::Zero(), {.led = {{.bone = 7}}}), InputError);
     EXPECT_THROW(bar_at(Vec3::Zero(), {.led = {{.bone = 1}, {.bone = 1}}}), InputError);
+    EXPECT_THROW(bar_at(Vec3::Zero(), {.loads = {{.load = ForceLoad{}, .vertices = {100000}}}}), InputError);
     EXPECT_THROW(bar_at(Vec3::Zero(), {.law = {.friction = -1.0}}), InputError);
     EXPECT_THROW(bar_at(Vec3::Zero(), {.actuations = {{.bone = 0, .force = VecX::Zero(2)}}}), InputError);
     const double nan = std::numeric_limits<double>::quiet_NaN();

@@ -1,4 +1,4 @@
-// Characters of deformable bones in scene files: led by clips.
+// Characters of deformable bones in scene files: led by clips and loaded.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -101,6 +101,24 @@ TEST_F(CharacterScenes, PlayRefusesBonesAndClipsThatAreNotThere)
               "scene.toml:6:8: there is no bone 'elbo'; did you mean 'elbow'?");
     EXPECT_NE(message("bones = [\"elbow\"], clip = \"run\"").find("run"), std::string::npos);
     EXPECT_NE(message("bones = [\"elbow\", \"elbow\"]").find("bone 'elbow' is led twice"), std::string::npos);
+}
+
+TEST_F(CharacterScenes, ForcesAndWindPushTheWhole)
+{
+    const std::string still = "[world]\ngravity = [0, 0, 0]\n";
+    PreparedScene pushed =
+        prepared(still + arm + "[[body.load]]\nforce = [0, 0, 30]\nbox = [[-1, 0.2, -1], [1, 1, 1]]\n");
+    PreparedScene blown = prepared(still + arm + "[[body.load]]\nwind = [10, 0, 0]\n");
+    for (int k = 0; k < 30; ++k) {
+        ASSERT_TRUE(pushed.world.step(1.0 / 60.0).done);
+        ASSERT_TRUE(blown.world.step(1.0 / 60.0).done);
+    }
+    const Mechanics force = pushed.world.mechanics(), wind = blown.world.mechanics();
+    EXPECT_LT((force.linear_momentum - Vec3(0, 0, 15)).norm(), 1e-9);
+    EXPECT_GT(force.angular_momentum[0], 1.0); // it is pushed at one end
+    EXPECT_GT(wind.linear_momentum[0], 1.0);
+    EXPECT_LT(std::abs(wind.linear_momentum[1]) + std::abs(wind.linear_momentum[2]),
+              0.1 * wind.linear_momentum[0]);
 }
 
 } // namespace

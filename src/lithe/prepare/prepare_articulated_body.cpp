@@ -162,6 +162,7 @@ std::unique_ptr<ArticulatedBody> prepare_articulated_body(const Scene& scene, co
     if (body.play)
         for (LedBone& led : played_bones(body, *model.prepared, *rig_of(body, known), notes))
             options.led.push_back(std::move(led));
+    options.loads = make_surface_loads(body, model.prepared->collision.rest);
     for (const SceneMuscle& muscle : body.muscles)
         options.actuations.push_back(actuation(muscle, model, out_of_step(scene, body)));
     return at_place(body.place,

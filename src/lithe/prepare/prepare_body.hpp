@@ -21,6 +21,9 @@ Integrator integrator_of(Method method);
 /// The loads of a body on its nodes, which are placed in the world.
 std::vector<TimedLoad> make_loads(const SceneBody& body, const TetMesh& mesh);
 
+/// The loads of a character, on the surface by which it collides: `rest` of the model, placed as the body is.
+std::vector<TimedLoad> make_surface_loads(const SceneBody& body, const TriangleMesh& rest);
+
 /// The parts of prepare_scene. `notes` takes what was chosen; errors are InputErrors with their place in the scene.
 
 /// A body of a scene in full space: what a FullBody is made of, and what a reduction starts from.

@@ -774,7 +774,7 @@ std::vector<SceneBody> SceneReader::read_body(TableReader t)
     require_use(t, "self_contact", !body.reduction && !body.rigid, "a body in full space or of bones");
     for (const char* key : {"reduce", "bones", "pin", "contact_stiffness"})
         require_use(t, key, !body.rigid, "a body that is not rigid");
-    for (const char* key : {"reduce", "region", "pin", "load", "mass", "contact_stiffness"})
+    for (const char* key : {"reduce", "region", "pin", "mass", "contact_stiffness"})
         require_use(t, key, !body.bones, "a body without bones");
     for (const char* key : {"reduce", "bones", "region", "mass", "damping", "contact_stiffness", "rigid",
                             "self_contact", "velocity", "angular_velocity", "tets", "cell"})
