@@ -1,8 +1,10 @@
-// Characters of deformable bones in scene files: led by clips and loaded.
+// Characters of deformable bones in scene files: led by clips, loaded, and touching themselves.
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "lithe/contact/collision_surface.hpp"
 #include "lithe/core/atomic_file.hpp"
 #include "lithe/dynamics/articulated_body.hpp"
 #include "lithe/prepare/prepare_bones.hpp"
@@ -17,10 +19,19 @@ namespace {
 using test::make_arm;
 using test::message_of;
 
-/// A folder with an arm that waves.
+/// A folder with an arm that waves, and a fork whose prongs stand up 10 cm apart.
 class CharacterScenes : public testing::Test {
 protected:
-    CharacterScenes() { write_file(folder_ / "arm.glb", make_gltf(make_arm()).to_glb()); }
+    CharacterScenes()
+    {
+        write_file(folder_ / "arm.glb", make_gltf(make_arm()).to_glb());
+        write_file(folder_ / "fork.shape", "joint base at 0 0 0 radius 0.05 blend 0.01\n"
+                                           "mirror\n"
+                                           "  joint root of base at 0.1 0 0 radius 0.05\n"
+                                           "  joint prong of root at 0 0.15 0 radius 0.05\n"
+                                           "  cone of prong to 0 0.25 0 radius 0.05\n"
+                                           "end\n");
+    }
     PreparedScene prepared(const std::string& text) const
     {
         Progress progress;
@@ -119,6 +130,42 @@ TEST_F(CharacterScenes, ForcesAndWindPushTheWhole)
     EXPECT_GT(wind.linear_momentum[0], 1.0);
     EXPECT_LT(std::abs(wind.linear_momentum[1]) + std::abs(wind.linear_momentum[2]),
               0.1 * wind.linear_momentum[0]);
+}
+
+/// How far the prong on the left, at +x, comes to the other side.
+double crossing(World& world)
+{
+    Body& body = world.body(*world.find("body"));
+    const Points& rest = character(world).model().prepared->collision.rest.vertices;
+    const Points& x = body.sweep()->start;
+    double farthest = 0.0;
+    for (Index v = 0; v < rest.cols(); ++v)
+        if (rest(1, v) > 0.1) farthest = std::max(farthest, rest(0, v) > 0.0 ? -x(0, v) : x(0, v));
+    return farthest;
+}
+
+/// Two limbs of one character that forces press together.
+TEST_F(CharacterScenes, LimbsDoNotPassThroughEachOther)
+{
+    const auto run = [&](const char* self_contact) {
+        PreparedScene scene = prepared(
+            fmt::format("[world]\ngravity = [0, 0, 0]\n[[body]]\nshape = \"fork.shape\"\ntets = "
+                        "3000\nmaterial = {{young = 4e4}}\n"
+                        "bones = {{modes = 8, proxy = 300}}\nled = [{{bone = \"base\"}}]\nself_contact = {}\n"
+                        "[[body.load]]\nforce = [-8, 0, 0]\nbox = [[0.01, 0.25, -1], [1, 1, 1]]\nfactor = "
+                        "[[0, 0], [0.5, 1]]\n"
+                        "[[body.load]]\nforce = [8, 0, 0]\nbox = [[-1, 0.25, -1], [-0.01, 1, 1]]\nfactor = "
+                        "[[0, 0], [0.5, 1]]\n",
+                        self_contact));
+        double farthest = 0.0;
+        for (int k = 0; k < 120; ++k) {
+            EXPECT_TRUE(scene.world.step(1.0 / 60.0).done);
+            farthest = std::max(farthest, crossing(scene.world));
+        }
+        return farthest;
+    };
+    EXPECT_GT(run("false"), 0.05); // by the width of half a prong at least
+    EXPECT_LT(run("true"), 0.005);
 }
 
 } // namespace
