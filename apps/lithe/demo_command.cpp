@@ -128,6 +128,19 @@ void add_series(const RunMetrics& metrics, Plot& plot, std::string name, const F
     plot.series.push_back(std::move(series));
 }
 
+/// Of each body where there are few, else of all together.
+Plot angular_plot(const RunMetrics& metrics)
+{
+    Plot plot = make_plot(metrics, "Angular momentum", {"|L| about the origin", "kg m^2/s"});
+    if (metrics.bodies.empty())
+        add_series(metrics, plot, "all",
+                   [](const StepMetrics& s) { return s.mechanics.angular_momentum.norm(); });
+    for (std::size_t b = 0; b < metrics.bodies.size(); ++b)
+        add_series(metrics, plot, metrics.bodies[b],
+                   [b](const StepMetrics& s) { return s.angular_momenta[b].norm(); });
+    return plot;
+}
+
 std::vector<Plot> make_plots(const RunMetrics& metrics)
 {
     Plot energy = make_plot(metrics, "Energy", {"energy", "J"});
@@ -145,7 +158,7 @@ std::vector<Plot> make_plots(const RunMetrics& metrics)
     for (std::size_t k = 0; k < metrics.stages.size(); ++k)
         add_series(metrics, time, metrics.stages[k],
                    [k](const StepMetrics& s) { return 1e3 * s.stage_seconds[k]; });
-    return {energy, momentum, contacts, newton, time};
+    return {energy, momentum, angular_plot(metrics), contacts, newton, time};
 }
 
 Report make_report(const Scene& scene, const PreparedScene& prepared, const SimulateResult& result,

@@ -306,6 +306,83 @@ TEST(ArticulatedBody, FollowsABoneThatIsLed)
     EXPECT_DOUBLE_EQ(body.bone(1).state().frame.translation[2], 1.1);
 }
 
+/// The bar as a rig: a joint where each bone begins, in the middle of the bar. The clip bends it at the second and sways it.
+struct BarRig {
+    explicit BarRig(const BoneBar& bar)
+    {
+        const double middle = bar.cell;
+        for (int k = 0; k < bar.bones; ++k) {
+            const double step = k == 0 ? 0.0 : bar.start(k) - bar.start(k - 1);
+            skeleton.joints.push_back(
+                {.name = "bone" + std::to_string(k),
+                 .parent = k - 1,
+                 .rest = {.translation = k == 0 ? Vec3(0, middle, middle) : Vec3(step, 0, 0)}});
+        }
+        const Quat bent(Eigen::AngleAxisd(0.4, Vec3::UnitY())),
+            swayed(Eigen::AngleAxisd(-0.5, Vec3::UnitZ()));
+        clip.joints = {
+            {.joint = 0,
+             .rotation = Track<Quat>{.times = {0.0, 0.5, 1.5},
+                                     .values = {Quat::Identity(), swayed, Quat::Identity()}}},
+            {.joint = 1, .rotation = Track<Quat>{.times = {0.0, 1.0}, .values = {Quat::Identity(), bent}}}};
+    }
+    Bone bone(int k) const
+    {
+        return {.joint = k,
+                .inverse_bind =
+                    world_transforms(skeleton, rest_pose(skeleton))[static_cast<std::size_t>(k)].inverse()};
+    }
+    Affine3 motion(int k, double t) const
+    {
+        return world_transforms(skeleton, pose_at(skeleton, clip, t))[static_cast<std::size_t>(k)] *
+               bone(k).inverse_bind;
+    }
+
+    Skeleton skeleton;
+    Clip clip;
+};
+
+double widest_gap(const ArticulatedBody& body)
+{
+    double gap = 0.0;
+    for (const InnerJoint& joint : body.inner_joints())
+        gap = std::max(gap, (body.motion(joint.a).position - body.motion(joint.b).position).norm());
+    return gap;
+}
+
+TEST(ArticulatedBody, SomeBonesPlayAClipAndTheOthersTrail)
+{
+    const BoneBar bar{.bones = 4, .young = 1e7};
+    const BarRig rig(bar);
+    const auto clip = std::make_shared<const Clip>(rig.clip);
+    const Vec3 at(1, 2, 3);
+    World world;
+    const BodyId id = world.add(
+        bar_at(at,
+               {.led = {{.bone = 0, .path = JointPath(rig.skeleton, clip, rig.bone(0), {.loop = false})},
+                        {.bone = 1, .path = JointPath(rig.skeleton, clip, rig.bone(1), {.loop = false})}}},
+               bar));
+    const auto& body = dynamic_cast<const ArticulatedBody&>(world.body(id));
+    const auto centre = [&](int k) { return body.model().bones[static_cast<std::size_t>(k)].tensors.centre; };
+    for (int k = 0; k < 150; ++k) {
+        ASSERT_TRUE(world.step(h).done);
+        for (const int led : {0, 1}) {
+            const Affine3 motion = rig.motion(led, std::min(world.time(), rig.clip.end()));
+            const RigidPose& frame = body.bone(led).state().frame;
+            EXPECT_LT((frame.translation - at - motion * centre(led)).norm(), 1e-9);
+            EXPECT_LT((frame.rotation.toRotationMatrix() - motion.linear()).norm(), 1e-9);
+        }
+        EXPECT_LT(widest_gap(body), 1e-7 * bar.length()) << k;
+    }
+    // the end hangs about where the clip leads it, and bends under its weight
+    const Affine3 last = rig.motion(1, rig.clip.end());
+    for (const int live : {2, 3}) {
+        const Vec3 led_to = at + last * centre(live);
+        EXPECT_LT((body.bone(live).state().frame.translation - led_to).norm(), 0.15 * bar.length());
+        EXPECT_GT((body.bone(live).state().frame.translation - led_to).norm(), 1e-4 * bar.length());
+    }
+}
+
 TEST(ArticulatedBody, BendsByItsMuscles)
 {
     const auto model = bone_bar({.bones = 1, .cells = 10, .overlap = 0});
@@ -339,6 +416,88 @@ TEST(ArticulatedBody, BendsByItsMuscles)
     EXPECT_LT(m.angular_momentum.norm(), 1e-9);
 }
 
+// ---- loads
+
+/// All of the surface, or one end of it.
+TimedLoad load_on(const ArticulatedModel& model, const Load& load, double from_x)
+{
+    TimedLoad out{.load = load, .vertices = {}, .faces = {}};
+    const TriangleMesh& rest = model.prepared->collision.rest;
+    for (int v = 0; v < rest.vertex_count(); ++v)
+        if (rest.vertices(0, v) >= from_x) out.vertices.push_back(v);
+    if (!std::holds_alternative<ForceLoad>(load)) out.faces = rest.triangles;
+    return out;
+}
+
+TEST(ArticulatedBody, AForceOnTheSkinChangesTheMomentaByItself)
+{
+    const auto model = bone_bar({.bones = 4});
+    const Vec3 f(3.0, -20.0, 5.0);
+    const TimedLoad load = load_on(*model, ForceLoad{f}, 1.2);
+    World world({.gravity = Vec3::Zero()});
+    const BodyId id = world.add(std::make_unique<ArticulatedBody>(
+        model, ArticulatedOptions{.velocity = {0, 1, 0}, .angular_velocity = {1, 2, 0}, .loads = {load}}));
+    Body& body = world.body(id);
+    Mechanics before = world.mechanics();
+    for (int k = 0; k < 60; ++k) {
+        Vec3 place = Vec3::Zero();
+        for (const int v : load.vertices)
+            place += body.sweep()->start.col(v) / static_cast<double>(load.vertices.size());
+        ASSERT_TRUE(world.step(h).done);
+        const Mechanics after = world.mechanics();
+        EXPECT_LT((after.linear_momentum - before.linear_momentum - h * f).norm(),
+                  1e-10 * before.linear_scale);
+        EXPECT_LT((after.angular_momentum - before.angular_momentum - h * place.cross(f)).norm(),
+                  1e-8 * before.angular_scale); // rows of the basis are floats
+        before = after;
+    }
+}
+
+/// The ram pressure on the faces that meet the air, from the side and while it flies along.
+TEST(ArticulatedBody, WindPushesTheFacesThatMeetIt)
+{
+    const auto model = bone_bar({.bones = 4});
+    const WindLoad wind{.velocity = {0, 0, 12.0}, .air_density = 1.2, .drag = 1.1};
+    for (const double along : {0.0, 5.0}) {
+        World world({.gravity = Vec3::Zero()});
+        (void)world.add(std::make_unique<ArticulatedBody>(
+            model, ArticulatedOptions{.velocity = {0, 0, along}, .loads = {load_on(*model, wind, -1.0)}}));
+        const Vec3 before = world.mechanics().linear_momentum;
+        ASSERT_TRUE(world.step(h).done);
+        const double relative = 12.0 - along, side = 0.2 * BoneBar{.bones = 4}.length();
+        const Vec3 force(0, 0, 0.5 * 1.2 * 1.1 * side * relative * relative);
+        EXPECT_LT((world.mechanics().linear_momentum - before - h * force).norm(), 1e-6 * h * force.norm());
+    }
+}
+
+TEST(ArticulatedBody, PressureAllAroundMovesNothing)
+{
+    const auto model = bone_bar();
+    World world({.gravity = Vec3::Zero()});
+    const BodyId id = world.add(std::make_unique<ArticulatedBody>(
+        model, ArticulatedOptions{.loads = {load_on(*model, PressureLoad{500.0}, -1.0)}}));
+    for (int k = 0; k < 30; ++k) ASSERT_TRUE(world.step(h).done);
+    EXPECT_GT(dynamic_cast<const ArticulatedBody&>(world.body(id)).bone(1).state().q.norm(), 1e-9);
+    EXPECT_LT(world.mechanics().linear_momentum.norm(), 1e-6);
+}
+
+TEST(ArticulatedBody, NeverSleepsWhileSomethingDrivesIt)
+{
+    const auto model = bone_bar();
+    const Keyframes<RigidPose> path({0.0, 9.0}, {RigidPose(), RigidPose{Quat::Identity(), Vec3(0, 0, 1)}});
+    TimedLoad rising = load_on(*model, ForceLoad{Vec3(0, 1, 0)}, 0.0);
+    const auto speed = [&](ArticulatedOptions options) {
+        return ArticulatedBody(model, std::move(options)).speed();
+    };
+    EXPECT_EQ(speed({}), 0.0);
+    EXPECT_EQ(speed({.led = {{.bone = 0}}, .loads = {rising}}), 0.0);
+    rising.factor = Keyframes<double>({0.0, 9.0}, {0.0, 1.0});
+    const VecX force = VecX::Ones(model->bones[0].rank());
+    EXPECT_TRUE(std::isinf(speed({.loads = {rising}})));
+    EXPECT_TRUE(std::isinf(speed({.led = {{.bone = 0, .path = path}}})));
+    EXPECT_TRUE(std::isinf(speed({.actuations = {{.bone = 0, .force = force}}})));
+}
+
 // ---- from outside
 
 TEST(ArticulatedBody, IsPutElsewhereWithItsVelocities)
@@ -355,6 +514,8 @@ TEST(ArticulatedBody, IsPutElsewhereWithItsVelocities)
 TEST(ArticulatedBody, RefusesWhatDoesNotFit)
 {
     EXPECT_THROW(bar_at(Vec3::Zero(), {.led = {{.bone = 7}}}), InputError);
+    EXPECT_THROW(bar_at(Vec3::Zero(), {.led = {{.bone = 1}, {.bone = 1}}}), InputError);
+    EXPECT_THROW(bar_at(Vec3::Zero(), {.loads = {{.load = ForceLoad{}, .vertices = {100000}}}}), InputError);
     EXPECT_THROW(bar_at(Vec3::Zero(), {.law = {.friction = -1.0}}), InputError);
     EXPECT_THROW(bar_at(Vec3::Zero(), {.actuations = {{.bone = 0, .force = VecX::Zero(2)}}}), InputError);
     const double nan = std::numeric_limits<double>::quiet_NaN();

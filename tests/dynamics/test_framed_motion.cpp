@@ -445,6 +445,39 @@ TEST(FramedMotion, CubeThatVibratesKeepsNoAngularMomentum)
     }
 }
 
+/// Momentum and energy that it tells are those of its nodes; spun up, it loses the one and the other.
+TEST(FramedMotion, ANaiveFrameMakesAngularMomentumAndOwnsUpToIt)
+{
+    const FramedRig cube = make_cube(18, 1e5);
+    const FramedModel model = model_of(cube);
+    Random random(7);
+    for (const double spin : {0.0, 2.0}) {
+        FramedState state = rest_state(model);
+        state.q = random_shape(random, cube, 0.1);
+        state.L = spin * 170.0 * Vec3(0.3, 1.0, 0.2);
+        FramedMotion naive(model, state, {.spin = SpinRule::Naive}), exact(model, state);
+        const Vec3 first = naive.angular_momentum();
+        double made = 0.0;
+        for (int i = 0; i < 480; ++i) {
+            step(naive, 1.0 / 480.0);
+            step(exact, 1.0 / 480.0);
+            made = std::max(made, (naive.angular_momentum() - first).norm());
+            if (i % 40 != 0) continue;
+            const Nodes nodes = nodes_of(cube, naive);
+            EXPECT_LT((naive.angular_momentum() - nodes.L).norm(), 1e-11 * (1.0 + state.L.norm()));
+            EXPECT_NEAR(naive.energy().kinetic(), nodes.kinetic, 1e-11 * nodes.kinetic);
+        }
+        EXPECT_GT(made, 1.0);
+        EXPECT_LT((nodes_of(cube, exact).L - first).norm(), 1e-10);
+    }
+    EXPECT_THROW(
+        FramedMotion(model, rest_state(model), {.frame = FrameKind::Prescribed, .spin = SpinRule::Naive}),
+        InputError);
+    EXPECT_THROW(
+        FramedMotion(model, rest_state(model), {.scheme = FramedScheme::Theta, .spin = SpinRule::Naive}),
+        InputError);
+}
+
 TEST(FramedMotion, ShapesThatComeBackLeaveItTurned)
 {
     const FramedRig cube = make_cube(18);

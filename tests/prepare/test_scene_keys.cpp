@@ -8,6 +8,7 @@
 #include "lithe/geometry/control_lattice_io.hpp"
 #include "lithe/geometry/make_shape.hpp"
 #include "lithe/geometry/shape_field.hpp"
+#include "lithe/prepare/prepare_bones.hpp"
 #include "lithe/prepare/prepare_model.hpp"
 #include "lithe/prepare/prepare_scene.hpp"
 #include "lithe/rig/rig_files.hpp"
@@ -74,6 +75,12 @@ std::string reduced(const std::string& more)
                        more.find("material") == more.npos ? soft : "", more);
 }
 
+/// In few coordinates, in free flight.
+std::string free_block(const std::string& more)
+{
+    return fmt::format("{}{}reduce = {{rank = 6}}\n{}\n", block, soft, more);
+}
+
 std::vector<KeyCase> head_cases()
 {
     return {
@@ -92,6 +99,9 @@ std::vector<KeyCase> head_cases()
         {"solver", head("solver = @"), "{}", "{tolerance = 1e-12}"},
         {"solver.tolerance", head("[solver]\ntolerance = @"), "1e-3", "1e-12"},
         {"solver.max_iterations", head("[solver]\ntolerance = 1e-12\nmax_iterations = @"), "40", "1"},
+        {"solver.impulse_tolerance", body("rigid = true\n[solver]\nimpulse_tolerance = @"), "0.1", "1e-9"},
+        {"solver.impulse_sweeps",
+         body("rigid = true\n[solver]\nimpulse_tolerance = 1e-9\nimpulse_sweeps = @"), "1", "100"},
         {"solver.linear", head("[solver]\nlinear = \"@\""), "cholesky", "conjugate_gradient"},
         {"material", body("material = \"m\"\n[material.m]\nyoung = @"), "5e4", "6e4"},
         {"material.kind", body("material = {young = 5e4, kind = \"@\"}"), "corotational", "neo_hookean"},
@@ -217,6 +227,10 @@ std::vector<KeyCase> reduce_cases()
         {"body.reduce.poses", reduced("[body.reduce]\nrank = 6\nposes = @"), "40", "60"},
         {"body.reduce.contact_modes", reduced(few + "contact_modes = @"), "0", "1"},
         {"body.reduce.seed", reduced(few + "seed = @"), "1", "2"},
+        {"body.disturbed", free_block("@"), "", "disturbed = {amount = 0.02}"},
+        {"body.disturbed.amount", free_block("disturbed = {amount = @}"), "0.01", "0.02"},
+        {"body.disturbed.seed", free_block("disturbed = {amount = 0.02, seed = @}"), "1", "2"},
+        {"body.spin", free_block("disturbed = {amount = 0.02}\nspin = \"@\""), "exact", "naive"},
     };
 }
 
@@ -286,6 +300,11 @@ std::vector<KeyCase> bones_cases()
                "2e4}\n" +
                more + "\n" + ground;
     };
+    const auto playing = [](const std::string& keys) {
+        return "[[body]]\nmesh = \"slab.skel.txt\"\ntets = 400\nmaterial = {young = 2e4}\nbones = {modes = "
+               "3}\nplay = {" +
+               keys + "}\n";
+    };
     const auto muscle = [=](const std::string& more) {
         return worm("bones = {modes = 4}\n[[body.muscle]]\nbone = \"middle\"\n" + more);
     };
@@ -313,6 +332,17 @@ std::vector<KeyCase> bones_cases()
          worm("bones = {modes = 4}\nled = [{bone = \"head\", motion = [{time = 0}, {time = 1, rotation = "
               "@}]}]"),
          "[0, 90, 0]", "[0, 45, 0]"},
+        {"body.play", worm("bones = {modes = 4}\n@"), "", "play = {bones = [\"head\"]}"},
+        {"body.play.bones", playing("clip = \"turn\", bones = [\"@\"]"), "root", "end"},
+        {"body.play.clip", playing("bones = [\"end\"], clip = \"@\""), "shift", "turn"},
+        {"body.play.motion", playing("bones = [\"end\"], motion = \"@\""), "shift.bvh", "lift.bvh"},
+        {"body.play.rig",
+         "[[body]]\nmodel = \"slab.lithe\"\nplay = {bones = [\"end\"], clip = \"turn\", rig = \"@\"}\n",
+         "slab.skel.txt", "wide.skel.txt"},
+        {"body.play.start", playing("bones = [\"end\"], start = @"), "0", "0.5"},
+        {"body.play.speed", playing("bones = [\"end\"], speed = @"), "1", "2"},
+        {"body.play.loop", playing("bones = [\"end\"], start = 0.98, loop = @"), "true", "false"},
+        {"body.play.blend", playing("bones = [\"end\"], blend = @"), "0", "0.5"},
         {"body.muscle", worm("bones = {modes = 4}\n@"), "",
          "[[body.muscle]]\nbone = \"middle\"\nangle = 30\nphase = 0.25"},
         {"body.muscle.bone",
@@ -566,6 +596,8 @@ protected:
         write_table("table", Vec3(1.0, 0.1, 1.0));
         write_table("small", Vec3(0.3, 0.1, 0.3));
         write_table("slab", Vec3(1.0, 0.2, 1.0), 0.1);
+        write_table("wide", Vec3(1.0, 0.2, 1.0), 0.1, 2.0);
+        write_bones("slab");
         for (const char* motion : {"shift", "lift"})
             write_file(folder_ / (std::string(motion) + ".bvh"),
                        fmt::format("HIERARCHY\nROOT root\n{{\nOFFSET 0 0 0\nCHANNELS 3 Xposition Yposition "
@@ -596,8 +628,8 @@ protected:
         write_reduced("stiff.lithe", "4e4");
     }
 
-    /// A slab whose top is at y = 0, on two joints side by side, so deep in it; it can shift along x, and turn one end.
-    void write_table(const std::string& name, const Vec3& size, double depth = 0.0)
+    /// A slab whose top is at y = 0, on two joints side by side, so deep in it; it can shift along x, and turn one end by an angle.
+    void write_table(const std::string& name, const Vec3& size, double depth = 0.0, double angle = 1.0)
     {
         Progress progress;
         Character table;
@@ -612,13 +644,24 @@ protected:
         dense.row(0) = 1.0 - dense.row(1).array();
         const Track<Vec3> shift{.times = {0.0, 1.0}, .values = {down, down + Vec3::UnitX()}};
         const Track<Quat> turn{.times = {0.0, 0.1},
-                               .values = {Quat::Identity(), Quat(Eigen::AngleAxisd(1.0, Vec3::UnitY()))}};
+                               .values = {Quat::Identity(), Quat(Eigen::AngleAxisd(angle, Vec3::UnitY()))}};
         table.bones = {{.joint = 0, .inverse_bind = Affine3(Eigen::Translation3d(0.0, depth, 0.0))},
                        {.joint = 1, .inverse_bind = Affine3(Eigen::Translation3d(-0.1, depth, 0.0))}};
         table.weights = sparse_weights(dense);
         table.clips = {{.name = "shift", .joints = {{.joint = 0, .translation = shift}}},
                        {.name = "turn", .joints = {{.joint = 1, .rotation = turn}}}};
         write_text_rig(folder_ / (name + ".skel.txt"), table, 60.0);
+    }
+
+    /// A slab as a model of bones.
+    void write_bones(const std::string& name)
+    {
+        Progress progress;
+        std::vector<std::string> notes;
+        const BoneOptions options{.modes = 3, .tets = {.count = 400}, .young = 2e4};
+        write_bone_model(
+            folder_ / (name + ".lithe"),
+            prepare_bones(read_character(folder_ / (name + ".skel.txt")), options, progress, notes));
     }
 
     /// A block of that modulus, held at one side.

@@ -46,6 +46,8 @@ TEST(Metrics, TheFileHoldsWhatItsPageSays)
     ASSERT_EQ(run(world, {.last_frame = 12}, {}, metrics, progress).end, RunEnd::Finished);
     const auto json = nlohmann::json::parse(to_json(metrics));
     EXPECT_EQ(json["version"], 1);
+    EXPECT_EQ(json["steps"].back()["angular_momentum_of"]["cube"],
+              json["steps"].back()["angular_momentum"]); // the ground has none
     const auto& summary = json["summary"];
     EXPECT_EQ(summary["state_hash"], hash_text(world.state_hash()));
     EXPECT_EQ(summary["frames"], 12);

@@ -54,7 +54,15 @@ void require_fits(const ArticulatedModel& model, const ArticulatedOptions& optio
     if (!options.velocity.allFinite() || !options.angular_velocity.allFinite())
         fail("its velocity at the start is not finite");
     require_law(options.law, name);
-    for (const LedBone& led : options.led) require_bone(led.bone);
+    std::vector<int> led_bones;
+    for (const LedBone& led : options.led) {
+        require_bone(led.bone);
+        if (std::ranges::find(led_bones, led.bone) != led_bones.end())
+            fail(fmt::format("bone '{}' is led twice",
+                             model.prepared->bones[static_cast<std::size_t>(led.bone)].name));
+        led_bones.push_back(led.bone);
+    }
+    require_loads(options.loads, model.prepared->collision.rest.vertex_count(), name);
     for (const BoneActuation& actuation : options.actuations) {
         require_bone(actuation.bone);
         const Index rank = model.bones[static_cast<std::size_t>(actuation.bone)].rank();
@@ -72,6 +80,17 @@ double swell(const BoneActuation& actuation, double t)
 }
 
 } // namespace
+
+RigidPose LedBone::at(double t) const
+{
+    return std::visit([&](const auto& way) { return way.at(t); }, path);
+}
+
+bool LedBone::stays() const
+{
+    const auto* keys = std::get_if<Keyframes<RigidPose>>(&path);
+    return keys && keys->is_constant();
+}
 
 // ---- the model
 
@@ -163,6 +182,7 @@ ArticulatedBody::ArticulatedBody(std::shared_ptr<const ArticulatedModel> model, 
     }
     move_as_one(options_.velocity, options_.angular_velocity);
     for (const PreparedBoneJoint& joint : prepared.joints) join_parts(joint);
+    for (const TimedLoad& load : options_.loads) faces_.push_back(loaded_faces(load));
     loads_.resize(bones_.size());
     reports_.resize(bones_.size());
 }
@@ -171,7 +191,7 @@ ArticulatedBody::ArticulatedBody(std::shared_ptr<const ArticulatedModel> model, 
 RigidPose ArticulatedBody::led_pose(std::size_t bone, double t) const
 {
     const RigidPose rest{Quat::Identity(), model_->bones[bone].tensors.centre};
-    const RigidPose moved = is_led(bone) ? composed(led_[bone]->path.at(t), rest) : rest;
+    const RigidPose moved = is_led(bone) ? composed(led_[bone]->at(t), rest) : rest;
     return composed(options_.placement, moved);
 }
 
@@ -208,6 +228,56 @@ void ArticulatedBody::join_parts(const PreparedBoneJoint& joint)
         inner_joints_.push_back({.a = anchor(joint.a, point.a), .b = anchor(joint.b, point.b)});
 }
 
+// ---- loads
+
+/// Every bone takes its share at its own point, so that the whole has the torque of the force at the skin's.
+void ArticulatedBody::add_force(int vertex, const Vec3& f)
+{
+    for (const Part& part : look_up_vertex(vertex, scratch_).used()) {
+        const auto k = static_cast<std::size_t>(part.bone);
+        const FramedState& state = bones_[k]->state();
+        const Vec3 share = part.weight * f;
+        loads_[k].force += share;
+        loads_[k].torque += (state.frame.rotation * Vec3(part.X + part.S * state.q)).cross(share);
+        loads_[k].modal += part.S.transpose() * (state.frame.rotation.conjugate() * share);
+    }
+}
+
+/// Of pressure and wind, at the state of now.
+void ArticulatedBody::add_surface_load(const Load& load, double factor, LoadedFaces& faces)
+{
+    for (std::size_t i = 0; i < faces.vertices.size(); ++i) {
+        const Material& at = look_up_vertex(faces.vertices[i], scratch_);
+        faces.x.col(static_cast<Index>(i)) = place(at);
+        faces.v.col(static_cast<Index>(i)) = velocity(at);
+    }
+    const auto* wind = std::get_if<WindLoad>(&load);
+    set_surface_force(load, wind ? wind->velocity : Vec3::Zero(), faces);
+    for (std::size_t i = 0; i < faces.vertices.size(); ++i)
+        add_force(faces.vertices[i], factor * faces.f.col(static_cast<Index>(i)));
+}
+
+void ArticulatedBody::set_loads(const StepContext& step)
+{
+    for (std::size_t k = 0; k < bones_.size(); ++k) {
+        loads_[k].force = bones_[k]->model().tensors.mass * step.gravity;
+        loads_[k].torque.setZero();
+        loads_[k].modal.setZero(bones_[k]->model().rank());
+    }
+    for (const BoneActuation& actuation : options_.actuations)
+        loads_[static_cast<std::size_t>(actuation.bone)].modal +=
+            swell(actuation, step.t + step.h) * actuation.force;
+    for (std::size_t i = 0; i < options_.loads.size(); ++i) {
+        const TimedLoad& timed = options_.loads[i];
+        const double factor = timed.factor.at(step.t + step.h);
+        if (const auto* force = std::get_if<ForceLoad>(&timed.load))
+            for (const int v : timed.vertices)
+                add_force(v, factor / static_cast<double>(timed.vertices.size()) * force->force);
+        else
+            add_surface_load(timed.load, factor, faces_[i]);
+    }
+}
+
 // ---- a step
 
 BodyReport ArticulatedBody::predict(const StepContext& step)
@@ -215,13 +285,7 @@ BodyReport ArticulatedBody::predict(const StepContext& step)
     h_ = step.h;
     start_is_placed_ = false;
     if (asleep_) return {};
-    for (std::size_t k = 0; k < bones_.size(); ++k) {
-        loads_[k].force = bones_[k]->model().tensors.mass * step.gravity;
-        loads_[k].modal.setZero(bones_[k]->model().rank());
-    }
-    for (const BoneActuation& actuation : options_.actuations)
-        loads_[static_cast<std::size_t>(actuation.bone)].modal +=
-            swell(actuation, step.t + step.h) * actuation.force;
+    set_loads(step);
     parallel_for(static_cast<Index>(bones_.size()), 4,
                  [&](Index k) { predict_bone(static_cast<std::size_t>(k), step); });
     BodyReport out;
@@ -312,6 +376,19 @@ const ArticulatedBody::Material& ArticulatedBody::look_up(const BodyPoint& point
     return out;
 }
 
+const ArticulatedBody::Material& ArticulatedBody::look_up_vertex(int vertex, Material& out) const
+{
+    out.count = 0;
+    for (const auto& [bone, place] : model_->collision_followers.of(vertex)) {
+        const SkinBone& skin = model_->prepared->collision.skin[static_cast<std::size_t>(bone)];
+        Part& part = part_of(bone, out);
+        part.weight = skin.weights[place];
+        part.X = skin.rest.col(place);
+        part.S = skin.basis.middleRows<3>(3 * place).cast<double>();
+    }
+    return out;
+}
+
 Vec3 ArticulatedBody::place(const Part& part) const
 {
     const FramedState& state = bones_[static_cast<std::size_t>(part.bone)]->state();
@@ -329,16 +406,20 @@ PointMotion ArticulatedBody::motion(const BodyPoint& point) const
 {
     Material scratch;
     const Material& at = look_up(point, scratch);
-    PointMotion out{.position = place(at), .velocity = Vec3::Zero()};
-    if (asleep_) return out;
+    return {.position = place(at), .velocity = asleep_ ? Vec3::Zero() : velocity(at)};
+}
+
+Vec3 ArticulatedBody::velocity(const Material& at) const
+{
+    Vec3 v = Vec3::Zero();
     for (const Part& part : at.used()) {
         const FramedMotion& bone = *bones_[static_cast<std::size_t>(part.bone)];
         const FramedState& state = bone.state();
         const Vec3 arm = part.X + part.S * state.q;
         const Vec3 relative = bone.Omega().cross(arm) + part.S * state.qdot;
-        out.velocity += part.weight * (state.v + state.frame.rotation * relative);
+        v += part.weight * (state.v + state.frame.rotation * relative);
     }
-    return out;
+    return v;
 }
 
 Vec3 ArticulatedBody::predicted(const BodyPoint& point)
@@ -486,8 +567,15 @@ const SweptSurface* ArticulatedBody::sweep()
 
 // ---- from outside
 
+bool ArticulatedBody::is_driven() const
+{
+    return !options_.actuations.empty() || !std::ranges::all_of(options_.led, &LedBone::stays) ||
+           std::ranges::any_of(options_.loads, [](const TimedLoad& l) { return !l.factor.is_constant(); });
+}
+
 double ArticulatedBody::speed() const
 {
+    if (is_driven()) return std::numeric_limits<double>::infinity();
     double fastest = 0.0;
     for (const auto& bone : bones_) fastest = std::max(fastest, typical_speed(*bone));
     return fastest;

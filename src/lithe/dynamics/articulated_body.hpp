@@ -7,6 +7,7 @@
 #include "lithe/dynamics/framed_motion.hpp"
 #include "lithe/reduce/bone_model.hpp"
 #include "lithe/reduce/skinned_spheres.hpp"
+#include "lithe/rig/joint_path.hpp"
 
 namespace lithe {
 
@@ -41,8 +42,11 @@ struct ArticulatedModel {
 /// A bone that goes its own way; its modes live on.
 struct LedBone {
     int bone = 0;
-    /// From its place at rest, in the axes of the model; constant: it stays where it is.
-    Keyframes<RigidPose> path = RigidPose();
+    /// From its place at rest, in the axes of the model; constant: it stays where it is. Or as a joint of its skeleton goes.
+    std::variant<Keyframes<RigidPose>, JointPath> path = Keyframes<RigidPose>(RigidPose());
+
+    RigidPose at(double t) const;
+    bool stays() const;
 };
 
 /// A muscle: a force in the coordinates of one bone, which moves and turns nothing but its shape. It swells and ebbs as
@@ -70,6 +74,9 @@ struct ArticulatedOptions {
     bool self_contact = false;
     std::vector<LedBone> led = {};
     std::vector<BoneActuation> actuations = {};
+    /// On vertices and faces of the collision surface, shared by the bones that they follow. Forces and wind are in world axes, all
+    /// of them are those of the start of a step while it lasts.
+    std::vector<TimedLoad> loads = {};
 };
 
 /// A character of deformable bones: each is a reduced body in a frame of its own, joined to its neighbours at points, and the skin
@@ -101,6 +108,7 @@ public:
     ContactLaw law() const override { return options_.law; }
     std::optional<Obstacle> obstacle(double, double) override { return {}; }
 
+    /// Infinite while something drives it that changes with time.
     double speed() const override;
     void set_asleep(bool asleep) override;
     bool asleep() const override { return asleep_; }
@@ -143,6 +151,10 @@ private:
 
     bool in_step() const { return bones_.front()->in_step(); }
     void predict_bone(std::size_t k, const StepContext& step);
+    void set_loads(const StepContext& step);
+    void add_force(int vertex, const Vec3& f);
+    void add_surface_load(const Load& load, double factor, LoadedFaces& faces);
+    bool is_driven() const;
     bool is_led(std::size_t bone) const { return led_[bone] != nullptr; }
     RigidPose led_pose(std::size_t bone, double t) const;
     void move_as_one(const Vec3& velocity, const Vec3& angular_velocity);
@@ -156,6 +168,9 @@ private:
     /// Where a part is, in the world.
     Vec3 place(const Part& part) const;
     Vec3 place(const Material& at) const;
+    /// A vertex of the collision surface.
+    const Material& look_up_vertex(int vertex, Material& out) const;
+    Vec3 velocity(const Material& at) const;
     void answer(const Touch& touch, Answer& out) const;
     void set_motions(std::vector<BoneMotion>& now) const;
     void set_ends(std::vector<BoneMotion>& then);
@@ -172,6 +187,7 @@ private:
     SweptSurface swept_;
     bool start_is_placed_ = false;      ///< that of the step at hand, which is looked at several times
     std::vector<FramedLoad> loads_;     ///< of each bone
+    std::vector<LoadedFaces> faces_;    ///< of options_.loads
     std::vector<FramedReport> reports_; ///< of each bone
 
     // of the impulses at hand

@@ -61,7 +61,8 @@ FramedState start_state(const FramedBodyModel& model, const FramedBodyOptions& o
     FrameConfiguration at;
     configure(tensors, state.q, at);
     const Mat3 R = state.frame.rotation.toRotationMatrix();
-    state.L = R * (at.I * (R.transpose() * options.angular_velocity) + at.B() * state.qdot);
+    state.L = R * (at.I * (R.transpose() * options.angular_velocity));
+    if (options.motion.spin == SpinRule::Exact) state.L += R * (at.B() * state.qdot);
     return state;
 }
 

@@ -313,6 +313,9 @@ FramedMotion::FramedMotion(const FramedModel& model, FramedState state, const Fr
     set_theta(options.theta);
     if (options.scheme == FramedScheme::Theta && options.frame == FrameKind::Prescribed)
         throw InputError("a body in a prescribed frame goes by backward Euler; theta is for free frames");
+    if (options.spin == SpinRule::Naive &&
+        (options.scheme == FramedScheme::Theta || options.frame == FrameKind::Prescribed))
+        throw InputError("a naive spin is for free bodies by backward Euler");
     set_state(std::move(state));
 }
 
@@ -332,10 +335,25 @@ void FramedMotion::set_state(FramedState state)
                          std::to_string(model_->rank()) + " of each");
     state_ = std::move(state);
     step_.active = false;
-    configure(model_->tensors, state_.q, configuration_);
+    configure_at(state_.q, configuration_);
     Omega_ = configuration_.I_inverse *
              (state_.frame.rotation.conjugate() * state_.L - configuration_.B() * state_.qdot);
     refresh();
+}
+
+/// To a naive frame, vibrations do not turn the body: B = 0.
+void FramedMotion::configure_at(const VecX& q, FrameConfiguration& out) const
+{
+    configure(model_->tensors, q, out);
+    if (options_.spin == SpinRule::Exact) return;
+    out.W.bottomRows<3>().setZero();
+    out.H.setZero();
+}
+
+Vec3 FramedMotion::unseen_momentum() const
+{
+    if (options_.spin == SpinRule::Exact) return Vec3::Zero();
+    return model_->tensors.angular_momentum(state_.q, state_.qdot);
 }
 
 void FramedMotion::refresh()
@@ -649,7 +667,7 @@ const FramedMotion::End& FramedMotion::end()
     if (step_.ended) return end_;
     if (options_.scheme == FramedScheme::Theta && !step_.solved) step_.end_report = solve_theta();
     end_.q = state_.q + step_.h * step_.u;
-    configure(model_->tensors, end_.q, end_configuration_);
+    configure_at(end_.q, end_configuration_);
     end_.frame.translation = state_.frame.translation + step_.h * step_.v;
     const Quat& R = state_.frame.rotation;
     if (options_.frame == FrameKind::Prescribed) {
@@ -917,7 +935,7 @@ void FramedMotion::displace(const VecX& a)
         state_.frame.translation += change.v;
         state_.frame.rotation = (state_.frame.rotation * exp_quat(change.Omega)).normalized();
     }
-    configure(model_->tensors, state_.q, configuration_);
+    configure_at(state_.q, configuration_);
     refresh();
 }
 
@@ -956,6 +974,7 @@ FramedEnergy FramedMotion::energy()
     out.rotation = 0.5 * l.dot(configuration_.I_inverse * l);
     if (options_.frame == FrameKind::Prescribed)
         out.rotation = Omega_.dot(l) - 0.5 * Omega_.dot(configuration_.I * Omega_);
+    out.rotation += Omega_.dot(unseen_momentum());
     if (model_->rank() == 0) return out;
     evaluate_gradient(model_->elastic, state_.q, elastic_, elastic_work_);
     out.elastic = elastic_.energy;
@@ -964,7 +983,9 @@ FramedEnergy FramedMotion::energy()
 
 Vec3 FramedMotion::angular_momentum() const
 {
-    return state_.L + state_.frame.translation.cross(linear_momentum());
+    // by the velocities of now, not by the L that they were derived from
+    const Vec3 l = configuration_.I * Omega_ + configuration_.B() * state_.qdot + unseen_momentum();
+    return state_.frame.rotation * l + state_.frame.translation.cross(linear_momentum());
 }
 
 } // namespace lithe

@@ -5,6 +5,7 @@
 #include "lithe/math/rigid_pose.hpp"
 #include "lithe/reduce/frame_tensors.hpp"
 #include "lithe/reduce/reduced_solve.hpp"
+#include "lithe/reduce/spin_rule.hpp"
 
 namespace lithe {
 
@@ -79,6 +80,7 @@ struct FramedOptions {
     FramedScheme scheme = FramedScheme::BackwardEuler;
     double theta = 0.5; ///< of Theta, in [1/2, 1]
     FrameKind frame = FrameKind::Free;
+    SpinRule spin = SpinRule::Exact;  ///< Naive: for free frames by BackwardEuler only
     ReducedNewtonOptions newton = {}; ///< of BackwardEuler with elasticity that is not linear
 };
 
@@ -239,7 +241,7 @@ public:
 
     FramedEnergy energy();
     Vec3 linear_momentum() const { return model_->tensors.mass * state_.v; }
-    Vec3 angular_momentum() const; ///< about the world's origin
+    Vec3 angular_momentum() const; ///< of all that moves, about the world's origin
 
 private:
     /// A step between predict and advance.
@@ -261,8 +263,10 @@ private:
         double size = 0.0; ///< of its parts
     };
 
+    void configure_at(const VecX& q, FrameConfiguration& out) const;
     void refresh(); ///< what depends on the configuration
     void derive_spin();
+    Vec3 unseen_momentum() const; ///< angular, that a naive frame does not know of; in the frame
 
     // elasticity, damping and mass of the coordinates
     void set_gradient(const VecX& q); ///< work_.gradient

@@ -21,6 +21,9 @@ Integrator integrator_of(Method method);
 /// The loads of a body on its nodes, which are placed in the world.
 std::vector<TimedLoad> make_loads(const SceneBody& body, const TetMesh& mesh);
 
+/// The loads of a character, on the surface by which it collides: `rest` of the model, placed as the body is.
+std::vector<TimedLoad> make_surface_loads(const SceneBody& body, const TriangleMesh& rest);
+
 /// The parts of prepare_scene. `notes` takes what was chosen; errors are InputErrors with their place in the scene.
 
 /// A body of a scene in full space: what a FullBody is made of, and what a reduction starts from.
@@ -46,7 +49,7 @@ struct LoadedModel {
         {}; ///< of characters with bones: nothing else is there then
     std::shared_ptr<const LatticeSystem> lattice =
         {}; ///< of characters in a lattice: nothing else is there then
-    std::shared_ptr<const Character> character = {}; ///< behind the lattice, with its clips
+    std::shared_ptr<const Character> character = {}; ///< behind bones or the lattice, with its clips
 };
 /// Models by their files, or by the body of the scene that was the first to need one: each is made once.
 using ModelCache = std::map<std::string, LoadedModel>;

@@ -119,12 +119,11 @@ void require_rigid(const Clip& clip, const Skeleton& skeleton, const Place& plac
 
 // --- Pins and loads -----------------------------------------------------------------------------------------------
 
-/// The collision surface where selectors look for vertices.
-TetMesh selectable(const LatticeModel& model, const RigidPose& placement)
+/// A surface where selectors look for vertices.
+TetMesh selectable(const TriangleMesh& rest, const RigidPose& placement)
 {
     TetMesh out;
-    out.vertices = (placement.rotation.toRotationMatrix() * model.collision.rest.vertices).colwise() +
-                   placement.translation;
+    out.vertices = (placement.rotation.toRotationMatrix() * rest.vertices).colwise() + placement.translation;
     return out;
 }
 
@@ -151,26 +150,6 @@ std::vector<LedVertices> make_pins(const SceneBody& body, const TetMesh& surface
         led.about = pin.about ? *pin.about : middle(led.vertices, surface);
         if (pin.release) led.release = *pin.release;
         out.push_back(from_rest(std::move(led), body.placement));
-    }
-    return out;
-}
-
-std::vector<TimedLoad> make_surface_loads(const SceneBody& body, const TetMesh& surface,
-                                          const Triangles& triangles)
-{
-    std::vector<TimedLoad> out;
-    for (const SceneLoad& load : body.loads) {
-        TimedLoad timed{.load = load.load,
-                        .vertices =
-                            at_place(load.place, [&] { return select_vertices(load.where, surface); }),
-                        .factor = load.factor};
-        std::vector<int> faces;
-        for (int t = 0; t < triangles.cols(); ++t)
-            if (std::ranges::all_of(triangles.col(t),
-                                    [&](int v) { return std::ranges::binary_search(timed.vertices, v); }))
-                faces.push_back(t);
-        if (!std::holds_alternative<ForceLoad>(load.load)) timed.faces = triangles(Eigen::all, faces);
-        out.push_back(std::move(timed));
     }
     return out;
 }
@@ -211,6 +190,26 @@ std::shared_ptr<const Character> writable(const std::shared_ptr<const Character>
 
 } // namespace
 
+std::vector<TimedLoad> make_surface_loads(const SceneBody& body, const TriangleMesh& rest)
+{
+    const TetMesh surface = selectable(rest, body.placement);
+    std::vector<TimedLoad> out;
+    for (const SceneLoad& load : body.loads) {
+        TimedLoad timed{.load = load.load,
+                        .vertices =
+                            at_place(load.place, [&] { return select_vertices(load.where, surface); }),
+                        .factor = load.factor};
+        std::vector<int> faces;
+        for (int t = 0; t < rest.triangle_count(); ++t)
+            if (std::ranges::all_of(rest.triangles.col(t),
+                                    [&](int v) { return std::ranges::binary_search(timed.vertices, v); }))
+                faces.push_back(t);
+        if (!std::holds_alternative<ForceLoad>(load.load)) timed.faces = rest.triangles(Eigen::all, faces);
+        out.push_back(std::move(timed));
+    }
+    return out;
+}
+
 bool has_lattice(const SceneBody& body)
 {
     return body.lattice ||
@@ -228,7 +227,7 @@ std::unique_ptr<LatticeBody> prepare_lattice_body(const Scene& scene, const Scen
     LoadedModel& known = models[body.model ? body.model->string() : "the model of body " + first.name];
     if (!known.lattice) make_model(first, progress, notes, known);
     const LatticeModel& model = *known.lattice->model;
-    const TetMesh surface = selectable(model, body.placement);
+    const TetMesh surface = selectable(model.collision.rest, body.placement);
     Clip clip = clip_of(*known.character, body, notes);
     require_rigid(clip, model.skeleton, body.place);
     LatticeBodyOptions options{.name = body.name,
@@ -237,7 +236,7 @@ std::unique_ptr<LatticeBody> prepare_lattice_body(const Scene& scene, const Scen
                                .character = writable(known.character, model),
                                .playback = body.lattice ? body.lattice->playback : Playback(),
                                .law = {.friction = body.friction, .restitution = body.restitution},
-                               .loads = make_surface_loads(body, surface, model.collision.rest.triangles),
+                               .loads = make_surface_loads(body, model.collision.rest),
                                .pins = make_pins(body, surface),
                                .scheme = body.lattice ? body.lattice->scheme : LatticeScheme::Blended};
     return at_place(body.place,

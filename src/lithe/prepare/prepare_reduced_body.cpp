@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "lithe/core/random.hpp"
 #include "lithe/prepare/collision_proxy.hpp"
-
 #include "lithe/prepare/prepare_body.hpp"
 #include "lithe/prepare/prepare_model.hpp"
 #include "lithe/prepare/source.hpp"
@@ -56,8 +56,9 @@ LoadedModel made_model(const Scene& scene, const SceneBody& body, Progress& prog
     const bool moves_freely = body.rigid || is_dynamic(integrator_of(scene.time.method));
     if (body.model)
         return at_place(body.source.place, [&] {
-            if (body.self_contact || !body.led.empty() || !body.muscles.empty())
-                throw InputError("self_contact, led and muscle are for models with bones, which this is not");
+            if (body.self_contact || !body.led.empty() || body.play || !body.muscles.empty())
+                throw InputError(
+                    "self_contact, led, play and muscle are for models with bones, which this is not");
             return shared(read_model_file(*body.model), {}, moves_freely);
         });
     if (body.rigid)
@@ -162,16 +163,30 @@ ReducedBodyOptions held_options(const Scene& scene, const SceneBody& body, const
             .velocity = start_velocity(body, loaded)};
 }
 
+/// Coordinates at random that move no vertex of the surface by more than the amount.
+VecX random_shape(const PreparedModel& model, const SceneDisturbance& disturbed)
+{
+    Random random(disturbed.seed);
+    VecX q(model.rank());
+    for (double& x : q) x = random.uniform(-1.0, 1.0);
+    double farthest = 0.0;
+    for (int v = 0; v < model.touching().rest.vertex_count(); ++v)
+        farthest = std::max(farthest, displacement(model.touching(), v, q).norm());
+    return farthest > 0.0 ? VecX(disturbed.amount / farthest * q) : q;
+}
+
 /// Newmark's method, which does not damp, becomes the scheme that does not.
-FramedBodyOptions free_options(const Scene& scene, const SceneBody& body, const RigidPose& placement)
+FramedBodyOptions free_options(const Scene& scene, const SceneBody& body, const Loaded& loaded)
 {
     FramedBodyOptions out{.name = body.name,
                           .color = body.color,
-                          .placement = placement,
+                          .placement = loaded.placement,
                           .velocity = body.velocity,
                           .angular_velocity = body.angular_velocity,
+                          .motion = {.spin = body.spin},
                           .law = {.friction = body.friction, .restitution = body.restitution}};
     if (scene.time.method == Method::Newmark) out.motion.scheme = FramedScheme::Theta;
+    if (body.disturbed) out.q = random_shape(*loaded.prepared, *body.disturbed);
     return out;
 }
 
@@ -190,12 +205,14 @@ ReducedParts prepare_reduced_body(const Scene& scene, const SceneBody& body, Mod
     BodyVolume volume{.body = body.name, .volume = loaded.volume, .loads = make_loads(body, placed(loaded))};
     return at_place(body.place, [&]() -> ReducedParts {
         if (loaded.held) {
+            if (body.disturbed || body.spin != SpinRule::Exact)
+                throw InputError("disturbed and spin are for reduced bodies that move freely");
             ReducedBodyOptions options = held_options(scene, body, loaded);
             set_loads(volume.loads, loaded, options);
             return {std::make_unique<ReducedBody>(loaded.held, std::move(options)), loaded.prepared,
                     std::move(volume)};
         }
-        FramedBodyOptions options = free_options(scene, body, loaded.placement);
+        FramedBodyOptions options = free_options(scene, body, loaded);
         const std::vector<int> surface_vertex = touching_vertices(loaded.volume->mesh);
         for (const TimedLoad& load : volume.loads) options.loads.push_back(on_surface(load, surface_vertex));
         return {std::make_unique<FramedBody>(loaded.framed, std::move(options)), loaded.prepared,

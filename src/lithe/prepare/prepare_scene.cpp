@@ -70,6 +70,8 @@ void require_apart(const SceneBody& body, const Body& made, Body& solid, std::ve
 std::unique_ptr<Body> prepare_body(const Scene& scene, const SceneBody& body, ModelCache& models,
                                    Progress& progress, PreparedScene& out)
 {
+    if ((body.disturbed || body.spin != SpinRule::Exact) && (has_bones(body) || has_lattice(body)))
+        throw InputError(body.place, "disturbed and spin are for reduced bodies, not for characters");
     if (has_bones(body)) {
         auto character = prepare_articulated_body(scene, body, models, progress, out.notes);
         out.inputs = mixed(out.inputs, character->model().prepared->record.inputs);
@@ -140,7 +142,9 @@ double comfortable_young(double density, double gravity, double height)
 
 PreparedScene prepare_scene(const Scene& scene, Progress& progress)
 {
-    PreparedScene out{.world = World({.gravity = scene.gravity, .sleep = {.enabled = scene.sleep}}),
+    PreparedScene out{.world = World({.gravity = scene.gravity,
+                                      .contact = {.impulses = scene.impulses},
+                                      .sleep = {.enabled = scene.sleep}}),
                       .run = run_options(scene.time),
                       .volumes = {},
                       .notes = {}};

@@ -12,6 +12,7 @@
 #include "lithe/core/error.hpp"
 #include "lithe/core/suggest.hpp"
 #include "lithe/geometry/io/number_source.hpp"
+#include "lithe/rig/joint_path.hpp"
 
 namespace lithe {
 namespace {
@@ -116,10 +117,7 @@ void pose_at(const Skeleton& skeleton, const Clip& clip, double t, Pose& pose)
     for (std::size_t j = 0; j < pose.size(); ++j) pose[j] = skeleton.joints[j].rest;
     for (const JointTracks& tracks : clip.joints) {
         LITHE_ASSERT(0 <= tracks.joint && tracks.joint < skeleton.joint_count());
-        JointTransform& local = pose[tracks.joint];
-        if (tracks.translation) local.translation = tracks.translation->at(t);
-        if (tracks.rotation) local.rotation = tracks.rotation->at(t);
-        if (tracks.scale) local.scale = tracks.scale->at(t);
+        apply_tracks(tracks, t, pose[tracks.joint]);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lithe/body/joint.hpp"
+#include "lithe/contact/impulse_solver.hpp"
 #include "lithe/core/error.hpp"
 #include "lithe/fem/loads.hpp"
 #include "lithe/fem/newton.hpp"
@@ -15,6 +16,7 @@
 #include "lithe/math/keyframes.hpp"
 #include "lithe/reduce/cubature_training.hpp"
 #include "lithe/reduce/lattice_scheme.hpp"
+#include "lithe/reduce/spin_rule.hpp"
 #include "lithe/rig/clip.hpp"
 #include "lithe/rig/skinning.hpp"
 
@@ -133,6 +135,7 @@ inline constexpr Choices<LatticeScheme, 4> lattice_schemes = {{{"blended", Latti
                                                                {"corotated", LatticeScheme::Corotated},
                                                                {"linear", LatticeScheme::Linear},
                                                                {"nonlinear", LatticeScheme::Nonlinear}}};
+inline constexpr Choices<SpinRule, 2> spin_rules = {{{"exact", SpinRule::Exact}, {"naive", SpinRule::Naive}}};
 inline constexpr Choices<SkinningMethod, 2> skinning_methods = {
     {{"linear", SkinningMethod::Linear}, {"dual_quaternion", SkinningMethod::DualQuaternion}}};
 inline constexpr Choices<JointKind, 3> joint_kinds = {
@@ -211,10 +214,27 @@ struct SceneLattice {
     Place place = {};
 };
 
+/// body.disturbed: a reduced body that starts deformed at random.
+struct SceneDisturbance {
+    double amount = 0.0; ///< that no vertex is moved by more than [m], > 0
+    std::uint64_t seed = 1;
+};
+
 /// [[body.led]]: a bone that goes its own way.
 struct SceneLedBone {
     std::string bone = {};
     Keyframes<RigidPose> motion = RigidPose{}; ///< from its rest, about its middle, in the axes of the model
+    Place place = {};
+};
+
+/// [body.play]: a clip that leads some bones; the others are live.
+struct ScenePlay {
+    std::vector<std::string> bones = {};    ///< at least one
+    std::optional<std::string> clip = {};   ///< name or number of one of its clips, or of those in `motion`
+    std::optional<std::string> motion = {}; ///< a file with clips for joints of the same names (read_clip)
+    std::optional<std::filesystem::path> rig = {}; ///< the character that a prepared model was made from
+    Playback playback = {};
+    double blend = 0.0; ///< from rest into the clip [s], >= 0
     Place place = {};
 };
 
@@ -250,6 +270,8 @@ struct SceneBody {
     Vec3 angular_velocity = Vec3::Zero();    ///< at the start, about the centre of mass [rad/s]
     SceneMaterial material = {};
     std::vector<SceneRegion> regions = {};
+    std::optional<SceneDisturbance> disturbed = {};
+    SpinRule spin = SpinRule::Exact; ///< of a reduced body that moves freely
     MassKind mass = MassKind::Consistent;
     RayleighDamping damping = {.mass = 0.01, .stiffness = 0.001};
     bool rigid = false;       ///< does not deform
@@ -263,6 +285,7 @@ struct SceneBody {
     std::vector<ScenePin> pins = {};
     std::vector<SceneLoad> loads = {};
     std::vector<SceneLedBone> led = {};    ///< of a character
+    std::optional<ScenePlay> play = {};    ///< of a character
     std::vector<SceneMuscle> muscles = {}; ///< of a character
     Place place = {};
 };
@@ -337,6 +360,7 @@ struct Scene {
     Vec3 gravity = {0.0, -9.81, 0.0}; ///< [m/s^2]
     bool sleep = false;               ///< bodies that rest stop until something moves them
     NewtonOptions solver = {};
+    ImpulseOptions impulses = {}; ///< between bodies
     std::vector<SceneBody> bodies;
     std::vector<SceneObstacle> obstacles;
     std::vector<SceneJoint> joints = {};

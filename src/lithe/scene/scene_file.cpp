@@ -93,14 +93,23 @@ WrittenWorld read_world(TableReader t)
     return world;
 }
 
-NewtonOptions read_solver(TableReader t)
+/// [solver]
+struct WrittenSolver {
+    NewtonOptions newton = {};
+    ImpulseOptions impulses = {};
+};
+
+WrittenSolver read_solver(TableReader t)
 {
-    NewtonOptions solver;
+    WrittenSolver out;
+    NewtonOptions& solver = out.newton;
     t.read("tolerance", solver.decrement, as::number(quantity::number, inside(0.0, 1.0)));
     t.read("max_iterations", solver.max_iterations, as::integer(1, most_iterations));
     t.read("linear", solver.linear_solver, as::choice(linear_solvers));
+    t.read("impulse_tolerance", out.impulses.tolerance, as::number(quantity::number, inside(0.0, 1.0)));
+    t.read("impulse_sweeps", out.impulses.max_sweeps, as::integer(1, most_iterations));
     t.finish();
-    return solver;
+    return out;
 }
 
 // ---- materials
@@ -395,6 +404,17 @@ RayleighDamping read_damping(const TomlValue& value)
     return damping;
 }
 
+SceneDisturbance read_disturbance(const TomlValue& value)
+{
+    TableReader t = value.table();
+    SceneDisturbance disturbed;
+    t.read("amount", disturbed.amount, as::number(quantity::length, above(0.0)));
+    t.read("seed", disturbed.seed, as::integer(0, std::numeric_limits<int>::max()));
+    t.finish();
+    t.require("amount");
+    return disturbed;
+}
+
 SceneReduction read_reduction(TableReader t)
 {
     SceneReduction reduction{.place = t.place()};
@@ -485,6 +505,7 @@ private:
     SceneCharacter read_character(TableReader t);
     SceneLattice read_lattice(TableReader t) const;
     SceneStiffness read_stiffness(TableReader t) const;
+    ScenePlay read_play(TableReader t) const;
     void check_joint(const SceneJoint& joint, TableReader t) const;
     void check_named(const TableReader& t, std::string_view key, const std::string& name) const;
     ScenePair read_pair(TableReader t) const;
@@ -495,6 +516,7 @@ private:
     std::string read_shape(const TomlValue& value) const;
     fs::path resolved(const TomlValue& value) const;
     fs::path resolved_file(const TomlValue& value) const;
+    fs::path read_character_file(const TomlValue& value) const;
     SceneTraining read_training(TableReader t) const;
     std::string read_name(const TomlValue& value);
     template <class Things>
@@ -579,6 +601,13 @@ void check_source(const TableReader& t, std::span<const std::string_view> keys, 
     for (const char* key : {"scale", "up"}) require_use(t, key, t.has("mesh"), "mesh");
 }
 
+fs::path SceneReader::read_character_file(const TomlValue& value) const
+{
+    fs::path file = resolved_file(value);
+    if (!holds_character(file)) value.fail("is not a character; known are .glb .gltf .shape and .skel.txt");
+    return file;
+}
+
 std::string SceneReader::read_name(const TomlValue& value)
 {
     std::string name = value.text();
@@ -613,6 +642,23 @@ SceneStiffness SceneReader::read_stiffness(TableReader t) const
     t.require("young");
     (void)t.one_of(places);
     return stiffness;
+}
+
+ScenePlay SceneReader::read_play(TableReader t) const
+{
+    ScenePlay play{.place = t.place()};
+    t.read("bones", play.bones, read_names);
+    t.read("clip", play.clip, as::text());
+    t.read("motion", play.motion, [&](const TomlValue& v) { return resolved_file(v).string(); });
+    t.read("rig", play.rig, [&](const TomlValue& v) { return read_character_file(v); });
+    t.read("start", play.playback.start, as::number(quantity::time));
+    t.read("speed", play.playback.speed, as::number(quantity::number));
+    t.read("loop", play.playback.loop, as::boolean());
+    t.read("blend", play.blend, as::number(quantity::time, at_least(0.0)));
+    t.finish();
+    t.require("bones");
+    if (play.bones.empty()) t.fail_at("bones", "bones must name at least one bone");
+    return play;
 }
 
 SceneLattice SceneReader::read_lattice(TableReader t) const
@@ -698,6 +744,8 @@ std::vector<SceneBody> SceneReader::read_body(TableReader t)
     t.read("velocity", body.velocity, as::vector(quantity::speed));
     t.read("angular_velocity", body.angular_velocity, as::vector(quantity::angular_speed));
     t.read("material", body.material, [&](const TomlValue& v) { return read_material(v, materials_); });
+    t.read("disturbed", body.disturbed, read_disturbance);
+    t.read("spin", body.spin, as::choice(spin_rules));
     t.read("mass", body.mass, as::choice(mass_kinds));
     t.read("damping", body.damping, read_damping);
     t.read("friction", body.friction, as::number(quantity::number, at_least(0.0)));
@@ -714,6 +762,7 @@ std::vector<SceneBody> SceneReader::read_body(TableReader t)
         return read_lattice(v.table());
     });
     t.read_tables("led", [&](const TableReader& led) { body.led.push_back(read_led(led)); });
+    t.read("play", body.play, [&](const TomlValue& v) { return read_play(v.table()); });
     t.read_tables("muscle", [&](const TableReader& m) { body.muscles.push_back(read_muscle(m)); });
     t.read_tables("region",
                   [&](const TableReader& r) { body.regions.push_back(read_region(r, materials_)); });
@@ -725,17 +774,23 @@ std::vector<SceneBody> SceneReader::read_body(TableReader t)
     require_use(t, "self_contact", !body.reduction && !body.rigid, "a body in full space or of bones");
     for (const char* key : {"reduce", "bones", "pin", "contact_stiffness"})
         require_use(t, key, !body.rigid, "a body that is not rigid");
-    for (const char* key : {"reduce", "region", "pin", "load", "mass", "contact_stiffness"})
+    for (const char* key : {"reduce", "region", "pin", "mass", "contact_stiffness"})
         require_use(t, key, !body.bones, "a body without bones");
     for (const char* key : {"reduce", "bones", "region", "mass", "damping", "contact_stiffness", "rigid",
                             "self_contact", "velocity", "angular_velocity", "tets", "cell"})
         require_use(t, key, !body.lattice, "a body without a lattice");
     require_use(t, "detail", t.has("shape") && (body.bones || body.lattice),
                 "a shape with [body.bones] or [body.lattice]");
-    for (const char* key : {"led", "muscle"})
+    for (const char* key : {"led", "play", "muscle"})
         require_use(t, key, body.bones || body.model, "a body with [body.bones]");
+    for (const char* key : {"disturbed", "spin"})
+        require_use(t, key, (body.reduction || body.model) && !t.has("pin"),
+                    "a reduced body that moves freely");
     require_use(t, "restitution", body.rigid || body.reduction || body.bones || body.model,
                 "a rigid or reduced body");
+    if (body.play && body.model.has_value() != body.play->rig.has_value())
+        t.fail_at("play", body.model ? "play needs the rig that the model was made from"
+                                     : "rig belongs to a model; a mesh or shape brings its own: remove it");
     if (const auto* shape = std::get_if<std::string>(&body.source.from); shape && *shape == "plane")
         t.fail_at("shape", "a body cannot be a plane; use a box, or an [[obstacle]]");
     (void)t.at_most_one_of(resolutions);
@@ -776,11 +831,7 @@ SceneCharacter SceneReader::read_character(TableReader t)
     SceneCharacter character{.place = t.place()};
     WrittenPose placement;
     t.read("name", character.name, [&](const TomlValue& v) { return read_name(v); });
-    t.read("file", character.source.from, [&](const TomlValue& v) {
-        fs::path file = resolved_file(v);
-        if (!holds_character(file)) v.fail("is not a character; known are .glb .gltf .shape and .skel.txt");
-        return file;
-    });
+    t.read("file", character.source.from, [&](const TomlValue& v) { return read_character_file(v); });
     t.read("shape", character.source.from, [&](const TomlValue& v) { return read_shape(v); });
     t.read("scale", character.source.read.scale, as::number(quantity::number, above(0.0)));
     t.read("up", character.source.read.up, as::choice(up_axes));
@@ -964,7 +1015,10 @@ Scene SceneReader::read()
     t.read("world", world, [](const TomlValue& v) { return read_world(v.table()); });
     scene.gravity = world.gravity;
     scene.sleep = world.sleep;
-    t.read("solver", scene.solver, [](const TomlValue& v) { return read_solver(v.table()); });
+    WrittenSolver solver;
+    t.read("solver", solver, [](const TomlValue& v) { return read_solver(v.table()); });
+    scene.solver = solver.newton;
+    scene.impulses = solver.impulses;
     t.read("material", materials_, [](const TomlValue& v) { return read_materials(v.table()); });
     t.read("training", scene.training, [&](const TomlValue& v) { return read_training(v.table()); });
     const auto bodies = t.find("body"), obstacles = t.find("obstacle"), characters = t.find("character"),

@@ -29,6 +29,14 @@ Json stage_json(const std::vector<std::string>& stages, const std::vector<double
     return out;
 }
 
+Json momenta_json(const RunMetrics& metrics, const StepMetrics& step)
+{
+    Json out = Json::object();
+    for (std::size_t b = 0; b < metrics.bodies.size(); ++b)
+        out[metrics.bodies[b]] = vector_json(step.angular_momenta[b]);
+    return out;
+}
+
 Json step_json(const RunMetrics& metrics, const StepMetrics& step)
 {
     const Mechanics& m = step.mechanics;
@@ -42,6 +50,7 @@ Json step_json(const RunMetrics& metrics, const StepMetrics& step)
               {"total", total_energy(m)}}},
             {"linear_momentum", vector_json(m.linear_momentum)},
             {"angular_momentum", vector_json(m.angular_momentum)},
+            {"angular_momentum_of", momenta_json(metrics, step)},
             {"contacts", step.report.contacts},
             {"penetration", step.report.penetration},
             {"iterations", step.report.iterations},

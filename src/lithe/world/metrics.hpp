@@ -13,7 +13,8 @@ struct StepMetrics {
     double t = 0.0;                    ///< at its end [s]
     std::vector<double> stage_seconds; ///< as in RunMetrics::stages
     StepReport report;
-    Mechanics mechanics; ///< at its end
+    Mechanics mechanics;               ///< at its end
+    std::vector<Vec3> angular_momenta; ///< of each of RunMetrics::bodies, about the origin [kg m^2/s]
 };
 
 /// A run in reduced coordinates against the same in full space.
@@ -24,6 +25,8 @@ struct RunComparison {
 
 /// What a run did, step by step and in all. docs/metrics.md describes the file.
 struct RunMetrics {
+    /// Names of the bodies with a mass, in a world of few: those that are followed one by one.
+    std::vector<std::string> bodies;
     Mechanics start;                 ///< before the first step
     std::vector<std::string> stages; ///< of a step, in their order
     std::vector<StepMetrics> steps;

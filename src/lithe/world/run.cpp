@@ -20,6 +20,27 @@ std::vector<double> seconds_by_stage(const World& world)
     return out;
 }
 
+/// Worlds of more bodies are followed as a whole only.
+constexpr std::size_t most_followed = 12;
+
+std::vector<std::string> followed_bodies(World& world)
+{
+    std::vector<std::string> names;
+    for (const BodyId id : world.bodies())
+        if (world.body(id).mechanics(world.gravity()).mass > 0.0)
+            names.push_back(world.body(id).shown().name);
+    if (names.size() > most_followed) names.clear();
+    return names;
+}
+
+std::vector<Vec3> angular_momenta(World& world, const RunMetrics& metrics)
+{
+    std::vector<Vec3> out;
+    for (const std::string& name : metrics.bodies)
+        out.push_back(world.body(*world.find(name)).mechanics(world.gravity()).angular_momentum);
+    return out;
+}
+
 /// Takes one step, and adds it to the account.
 StepReport measured_step(World& world, double h, int frame, RunMetrics& metrics,
                          const std::function<void(double h)>& before_step)
@@ -32,7 +53,8 @@ StepReport measured_step(World& world, double h, int frame, RunMetrics& metrics,
                      .t = world.time(),
                      .stage_seconds = seconds_by_stage(world),
                      .report = report,
-                     .mechanics = world.mechanics()};
+                     .mechanics = world.mechanics(),
+                     .angular_momenta = angular_momenta(world, metrics)};
     before.resize(step.stage_seconds.size(), 0.0);
     for (std::size_t k = 0; k < before.size(); ++k) step.stage_seconds[k] -= before[k];
     metrics.steps.push_back(std::move(step));
@@ -83,6 +105,7 @@ RunReport run(World& world, const RunOptions& options, std::span<FrameSink* cons
     require_usable(options);
     const Stopwatch watch;
     metrics.start = world.mechanics();
+    metrics.bodies = followed_bodies(world);
     metrics.threads = thread_count();
     RunReport report{.last_frame = options.first_frame};
     begin_sinks(world, options.fps, sinks);
