@@ -112,6 +112,25 @@ TEST(FramedWorld, ABoxRestsOnOneOfAMillionTimesItsMass)
     }
 }
 
+/// The other way round, a sweep passes on no more than the weight of the light one.
+TEST(FramedWorld, ABoxRestsOnOneOfAThousandthOfItsMass)
+{
+    for (const double ratio : {100.0, 1000.0}) {
+        World world({.contact = exact});
+        world.add(test::make_ground());
+        const auto box = [](double density) {
+            return free_box({0.2, 0.2, 0.2}, {2, 2, 2}, 1e10, 0, {}, density);
+        };
+        world.add(framed("lower", box(1000.0), Vec3(0, 0.1, 0)));
+        world.add(framed("upper", box(1000.0 * ratio), Vec3(0.02, 0.3, 0.01)));
+        Audit audit(world);
+        for (int k = 0; k < 240; ++k) audit.step(world, 1.0 / 120.0);
+        EXPECT_LT((state_of(world, "lower").frame.translation - Vec3(0, 0.1, 0)).norm(), 1e-3);
+        EXPECT_LT((state_of(world, "upper").frame.translation - Vec3(0.02, 0.3, 0.01)).norm(), 1e-3);
+        EXPECT_LT(audit.highest, (1.0 + 1e-5) * total(audit.first));
+    }
+}
+
 /// Edges on the far sides of bricks that touch are no business of each other.
 TEST(FramedWorld, BricksThatTouchDoNotOverlap)
 {
