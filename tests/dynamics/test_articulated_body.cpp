@@ -6,6 +6,7 @@
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
 #include "lithe/core/random.hpp"
+#include "lithe/fem/stress.hpp"
 #include "lithe/world/world.hpp"
 #include "support/articulated_bodies.hpp"
 #include "support/bodies.hpp"
@@ -74,6 +75,53 @@ TEST(ArticulatedBody, AtRestTheSkinIsTheSurface)
     const SweptSurface* swept = body->sweep();
     EXPECT_LT((swept->start - x).cwiseAbs().maxCoeff(), 1e-12);
     EXPECT_EQ(swept->start, swept->end);
+}
+
+/// Of a bone of the bar as a body of its own tets, where it is in the world: von Mises stress at places that it has.
+VecX stress_alone(const ArticulatedBody& body, int k, const Points& places)
+{
+    const BoneBar bar;
+    TetMesh mesh = test::box_tets({bar.cells, 2, 2}, bar.cell * Vec3(bar.cells, 2, 2));
+    mesh.vertices.colwise() += Vec3(bar.start(k), 0, 0);
+    const FemModel fem = make_fem_model(mesh, Corotational({bar.young, BoneBar::poisson}), bar.density);
+    const PreparedBone& bone = body.model().prepared->bones[static_cast<std::size_t>(k)];
+    const FramedState& at = body.bone(k).state();
+    Points x = mesh.vertices.colwise() - bone.tensors.centre;
+    x += (bone.volume->U * at.q).reshaped(3, x.cols());
+    return surface_stress(fem.elements, in_world(at.frame, x), embed(places, mesh));
+}
+
+TEST(ArticulatedBody, StressIsThatOfItsBonesTakenAlone)
+{
+    const auto body = bar_at(Vec3(1, 2, 3));
+    ASSERT_EQ(body->fields().size(), 1u);
+    EXPECT_EQ(body->fields()[0].unit, "Pa");
+    EXPECT_LT(body->field(0).maxCoeff(), 1e-6 * BoneBar().young);
+    disturb(*body, 3);
+    const VecX stress = body->field(0);
+    EXPECT_GT(stress.maxCoeff(), 0.01 * BoneBar().young);
+
+    const BoneSurface& shown = body->model().prepared->shown;
+    VecX expected = VecX::Zero(shown.rest.vertex_count());
+    for (int k = 0; k < body->model().bone_count(); ++k) {
+        const SkinBone& skin = shown.skin[static_cast<std::size_t>(k)];
+        const VecX alone = stress_alone(*body, k, shown.rest.vertices(Eigen::all, skin.vertices));
+        int only = 0;
+        for (Index i = 0; i < alone.size(); ++i) {
+            const int v = skin.vertices[static_cast<std::size_t>(i)];
+            expected[v] += skin.weights[i] * alone[i];
+            if (skin.weights[i] < 1.0 - 1e-12) continue;
+            EXPECT_NEAR(stress[v], alone[i], 1e-9 * stress.maxCoeff());
+            ++only;
+        }
+        EXPECT_GT(only, 10) << k;
+    }
+    EXPECT_LT((stress - expected).cwiseAbs().maxCoeff(), 1e-9 * stress.maxCoeff());
+}
+
+TEST(ArticulatedBody, RigidBonesHaveNoStress)
+{
+    EXPECT_TRUE(bar_at(Vec3::Zero(), {}, {.rank = 0})->fields().empty());
 }
 
 TEST(ArticulatedBody, PointsAreWhereTheSkinIs)

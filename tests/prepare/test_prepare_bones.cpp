@@ -176,6 +176,26 @@ TEST(PrepareBones, SharesOfATetSumToTheWholeAndPartsAreInOnePiece)
     expect_sound(prepared(arm));
 }
 
+TEST(PrepareBones, BonesKeepTheirTetsForThoseWhoLook)
+{
+    BoneOptions options = quick;
+    const BoneModel model = prepared(make_arm(), options);
+    for (std::size_t k = 0; k < model.bones.size(); ++k) {
+        const SkinBone& skin = model.shown.skin[k];
+        ASSERT_NE(model.bones[k].volume, nullptr);
+        const PreparedVolume& volume = *model.bones[k].volume;
+        ASSERT_EQ(volume.embedding.point_count(), static_cast<Index>(skin.vertices.size()));
+        for (Index mode = 0; mode < skin.basis.cols(); ++mode) {
+            const Points moved = volume.U.col(mode).reshaped(3, volume.mesh.vertex_count());
+            const Points basis = skin.basis.col(mode).cast<double>().reshaped(3, skin.rest.cols());
+            EXPECT_LT((deform(volume.embedding, moved) - basis).cwiseAbs().maxCoeff(),
+                      1e-6 * moved.cwiseAbs().maxCoeff());
+        }
+    }
+    options.rigid = {model.bones[0].name};
+    EXPECT_EQ(prepared(make_arm(), options).bones[0].volume, nullptr);
+}
+
 TEST(PrepareBones, RigidBonesWeighTheSame)
 {
     const BoneModel soft = prepared(make_arm());

@@ -63,6 +63,13 @@ BoneModel make_model()
     out.joints = {joint};
     out.shown = make_surface(4, 0);
     out.collision = make_surface(4, 0);
+    const TetMesh tets = test::box_tets({3, 1, 1}, Vec3(0.3, 0.1, 0.1));
+    out.bones[0].volume = std::make_shared<const PreparedVolume>(
+        PreparedVolume{.mesh = tets,
+                       .pins = {},
+                       .U = MatX::Random(3 * tets.vertex_count(), 4),
+                       .cubature = {},
+                       .embedding = embed(out.shown.rest.vertices.leftCols(2), tets)});
     out.materials = {{.label = 0, .material = {.kind = MaterialKind::Linear}, .density = 900.0}};
     out.record = {.source = "arm.glb", .settings = "bones; 4 modes", .basis = "modes", .inputs = 99};
     return out;
@@ -108,6 +115,14 @@ TEST(BoneModel, ComesBackFromItsFileBitForBit)
         EXPECT_EQ(b.tensors.first, a.tensors.first);
         EXPECT_EQ(b.tensors.second, a.tensors.second);
     }
+    ASSERT_NE(read.bones[0].volume, nullptr);
+    const PreparedVolume &tets = *read.bones[0].volume, &before = *written.bones[0].volume;
+    EXPECT_EQ(tets.mesh.vertices, before.mesh.vertices);
+    EXPECT_EQ(tets.mesh.tets, before.mesh.tets);
+    EXPECT_EQ(tets.U, before.U);
+    EXPECT_EQ(tets.embedding.corners, before.embedding.corners);
+    EXPECT_EQ(tets.embedding.weights, before.embedding.weights);
+    EXPECT_EQ(read.bones[1].volume, nullptr);
     ASSERT_EQ(read.joints.size(), 1U);
     EXPECT_EQ(read.joints[0].a, 0);
     EXPECT_EQ(read.joints[0].b, 1);
@@ -168,6 +183,17 @@ TEST(BoneModel, RefusesWhatDoesNotFitTogether)
     expect(trouble([](BoneModel& m) { m.bones[1].tensors.mass = 0.0; }), "is not above zero");
     expect(trouble([](BoneModel& m) { m.bones[0].tensors.centre[1] = std::nan(""); }), "not finite");
     expect(trouble([](BoneModel& m) { m.shown.skin[0].basis = SurfaceMorphs::Zero(6, 3); }), "basis");
+    const auto with_volume = [](const auto& spoil) {
+        return [spoil](BoneModel& m) {
+            auto volume = std::make_shared<PreparedVolume>(*m.bones[0].volume);
+            spoil(*volume);
+            m.bones[0].volume = volume;
+        };
+    };
+    expect(trouble(with_volume([](PreparedVolume& v) { v.U = v.U.leftCols(3).eval(); })),
+           "has 3 columns, and the bone 4 coordinates");
+    expect(trouble(with_volume([](PreparedVolume& v) { v.embedding = {}; })),
+           "is not of the vertices that follow the bone");
     expect(trouble([](BoneModel& m) {
                m.bones.clear(), m.joints.clear(), m.shown.skin.clear(), m.collision.skin.clear();
            }),

@@ -18,6 +18,7 @@ struct BoneBar {
     int overlap = 2; ///< of them
     double cell = 0.1;
     double young = 1e5;
+    static constexpr double poisson = 0.3;
     double density = 1000.0;
     Index rank = 6;
 
@@ -49,12 +50,16 @@ inline BoneModel make_bone_bar(const BoneBar& bar)
     };
     BoneModel model;
     model.name = "bar";
-    model.materials = {{}};
+    model.materials = {
+        {.label = 0,
+         .material = {.kind = MaterialKind::Corotational, .elastic = {bar.young, BoneBar::poisson}},
+         .density = bar.density}};
     std::vector<TetMesh> meshes;
     std::vector<MatX> bases;
     for (int k = 0; k < bar.bones; ++k) {
         meshes.push_back(mesh_of(bar.start(k), bar.cells));
-        const FemModel fem = make_fem_model(meshes.back(), Corotational({bar.young, 0.3}), bar.density);
+        const FemModel fem =
+            make_fem_model(meshes.back(), Corotational({bar.young, BoneBar::poisson}), bar.density);
         MatX S(3 * fem.vertex_count(), 0);
         if (bar.rank > 0) {
             Progress progress;
@@ -93,6 +98,14 @@ inline BoneModel make_bone_bar(const BoneBar& bar)
             skin.rest.col(i) = at.X;
             skin.basis.middleRows<3>(3 * i) = at.S.cast<float>();
         }
+        const auto part = static_cast<std::size_t>(k);
+        if (bar.rank > 0)
+            model.bones[part].volume = std::make_shared<const PreparedVolume>(PreparedVolume{
+                .mesh = meshes[part],
+                .pins = {},
+                .U = bases[part],
+                .cubature = {},
+                .embedding = embed(surface.vertices(Eigen::all, skin.vertices), meshes[part])});
     }
     model.collision = model.shown;
     for (int k = 1; k < bar.bones; ++k) {

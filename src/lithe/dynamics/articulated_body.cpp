@@ -10,6 +10,7 @@
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
 #include "lithe/dynamics/framed_parts.hpp"
+#include "lithe/fem/stress.hpp"
 
 namespace lithe {
 namespace {
@@ -123,6 +124,10 @@ ArticulatedModel::ArticulatedModel(std::shared_ptr<const BoneModel> model)
       shown_followers(prepared->shown.rest.vertex_count(), prepared->shown.skin),
       collision_followers(prepared->collision.rest.vertex_count(), prepared->collision.skin)
 {
+    for (const PreparedBone& bone : prepared->bones)
+        tets.push_back(
+            bone.volume ? std::make_unique<const BodyTets>(region_materials(prepared->materials), bone.volume)
+                        : nullptr);
     for (const FramedModel& bone : bones) {
         mass += bone.tensors.mass;
         centre += bone.tensors.mass * bone.tensors.centre;
@@ -618,6 +623,25 @@ void ArticulatedBody::publish(Published& out) const
 {
     out.bones.clear();
     for (const auto& bone : bones_) out.bones.push_back({bone->state().frame, bone->state().q});
+}
+
+std::span<const FieldLabel> ArticulatedBody::fields() const
+{
+    const bool known = std::ranges::any_of(model_->tets, [](const auto& tets) { return tets != nullptr; });
+    return known ? stress_labels() : std::span<const FieldLabel>();
+}
+
+VecX ArticulatedBody::field(std::size_t) const
+{
+    VecX out = VecX::Zero(model_->prepared->shown.rest.vertex_count());
+    for (std::size_t k = 0; k < bones_.size(); ++k) {
+        if (!model_->tets[k]) continue;
+        const SkinBone& skin = model_->prepared->shown.skin[k];
+        const VecX stress = surface_stress(*model_->tets[k], bones_[k]->state().q);
+        for (std::size_t i = 0; i < skin.vertices.size(); ++i)
+            out[skin.vertices[i]] += skin.weights[static_cast<Index>(i)] * stress[static_cast<Index>(i)];
+    }
+    return out;
 }
 
 Mechanics ArticulatedBody::mechanics(const Vec3& gravity)

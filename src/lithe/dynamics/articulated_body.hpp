@@ -4,6 +4,7 @@
 #include "lithe/body/body.hpp"
 #include "lithe/contact/collision_surface.hpp"
 #include "lithe/dynamics/body_parts.hpp"
+#include "lithe/dynamics/body_tets.hpp"
 #include "lithe/dynamics/framed_motion.hpp"
 #include "lithe/reduce/bone_model.hpp"
 #include "lithe/reduce/skinned_spheres.hpp"
@@ -33,8 +34,9 @@ struct ArticulatedModel {
     CollisionSurface collision;
     SkinnedSpheres spheres; ///< few, over the collision surface
     SkinFollowers shown_followers, collision_followers;
-    double mass = 0.0;          ///< [kg]
-    Vec3 centre = Vec3::Zero(); ///< of mass, at rest [m]
+    std::vector<std::unique_ptr<const BodyTets>> tets; ///< of each bone; null: not known, or it is rigid
+    double mass = 0.0;                                 ///< [kg]
+    Vec3 centre = Vec3::Zero();                        ///< of mass, at rest [m]
 
     Index bone_count() const { return static_cast<Index>(bones.size()); }
 };
@@ -121,6 +123,9 @@ public:
     /// Frames and coordinates of the bones: nothing of the size of the surface.
     void publish(Published& out) const override;
     std::vector<Overlay> overlays() const override { return {}; }
+    /// Von Mises stress, where bones have kept their tets: at a vertex, the mean of its bones' by their weights.
+    std::span<const FieldLabel> fields() const override;
+    VecX field(std::size_t number) const override;
     Mechanics mechanics(const Vec3& gravity) override;
 
     const ArticulatedModel& model() const { return *model_; }

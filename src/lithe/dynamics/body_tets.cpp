@@ -18,6 +18,11 @@ BodyTets::BodyTets(const PreparedModel& model, std::shared_ptr<const PreparedVol
     require_fits(model, *volume_, "model '" + model.name + "'");
 }
 
+BodyTets::BodyTets(std::vector<RegionMaterial> materials, std::shared_ptr<const PreparedVolume> volume)
+    : volume_(std::move(volume)), materials_(std::move(materials))
+{
+}
+
 const Elements& BodyTets::elements() const
 {
     std::call_once(made_, [&] { elements_ = make_elements(volume_->mesh, materials_); });

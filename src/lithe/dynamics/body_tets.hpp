@@ -13,6 +13,7 @@ class BodyTets {
 public:
     /// Throws InputError for tets of another model.
     BodyTets(const PreparedModel& model, std::shared_ptr<const PreparedVolume> volume);
+    BodyTets(std::vector<RegionMaterial> materials, std::shared_ptr<const PreparedVolume> volume);
 
     const PreparedVolume& volume() const { return *volume_; }
     /// Made when they are first asked for, from any thread: most runs never do.

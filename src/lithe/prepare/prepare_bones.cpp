@@ -205,6 +205,20 @@ Embedding part_embedding(const Embedding& whole, const std::vector<int>& points,
     return out;
 }
 
+/// What of a part those need who look at it: its tets without their shares, as the stress is that of the material.
+std::shared_ptr<const PreparedVolume> kept_volume(const PartBody& body, const Skin& skin,
+                                                  const std::vector<int>& points)
+{
+    if (body.S.cols() == 0) return nullptr;
+    PreparedVolume out{.mesh = body.parts.model.shown.volume,
+                       .pins = {},
+                       .U = body.S,
+                       .cubature = {},
+                       .embedding = part_embedding(skin.embedding, points, body.local)};
+    out.mesh.regions.clear();
+    return std::make_shared<const PreparedVolume>(std::move(out));
+}
+
 PartBody make_part(const TetMesh& volume, const BonePart& part, const RegionParameters& material,
                    const RayleighDamping& damping)
 {
@@ -454,13 +468,14 @@ std::vector<PartBody> reduce_parts(const Character& character, const CharacterVo
         body.bone.parent = part.parent;
         BoneOptions own = options;
         if (rigid[p]) own.modes = 0;
-        MatX shapes =
-            example_columns(body, skin, following(skin, static_cast<int>(p)), part.name, options.shapes);
+        const std::vector<int> points = following(skin, static_cast<int>(p));
+        MatX shapes = example_columns(body, skin, points, part.name, options.shapes);
         try {
             set_rank(body, own, std::move(shapes), progress, notes);
         } catch (const InputError& error) {
             throw InputError(fmt::format("bone '{}': {}", part.name, error.what()));
         }
+        body.bone.volume = kept_volume(body, skin, points);
         out.push_back(std::move(body));
     }
     return out;

@@ -1,4 +1,6 @@
 #pragma once
+#include <memory>
+
 #include "lithe/body/skin.hpp"
 #include "lithe/reduce/prepared_model.hpp"
 
@@ -10,6 +12,9 @@ struct PreparedBone {
     int parent = -1;      ///< the bone that it hangs on; -1: none
     ReducedModel reduced; ///< of rank 0 for a rigid bone
     FrameTensors tensors; ///< of its share of the mass; `centre` in the axes of the model
+    /// Its tets, of the whole material, with the vertices of the shown skin that follow it; for those who look at its stress. Null: they
+    /// are not known, or it is rigid.
+    std::shared_ptr<const PreparedVolume> volume = nullptr;
 
     Index rank() const { return reduced.rank(); }
 };

@@ -57,6 +57,7 @@ void write_bones(ArchiveWriter& out, const BoneModel& model)
         write_tensors(out, at, model.bones[k].tensors);
         write_skin(out, at + "shown", model.shown.skin[k]);
         write_skin(out, at + "collision", model.collision.skin[k]);
+        if (model.bones[k].volume) write_volume(out, at, *model.bones[k].volume);
     }
 }
 
@@ -88,7 +89,8 @@ std::vector<PreparedBone> read_bones(const ModelReader& in, const std::vector<Re
         PreparedBone bone{.name = names[k],
                           .parent = parents[k],
                           .reduced = read_reduced(in, at, materials),
-                          .tensors = {}};
+                          .tensors = {},
+                          .volume = nullptr};
         bone.tensors = read_tensors(in, at, bone.reduced.M);
         if (!(bone.tensors.mass > 0.0)) in.fail(at + "tensors/mass", "is not above zero");
         out.push_back(std::move(bone));
@@ -109,6 +111,22 @@ SkinBone read_skin(const ModelReader& in, const std::string& group, Index vertex
     out.rest = in.numbers<Points>(group + "/rest", {3, n});
     out.basis = read_rows(in, group + "/basis", n, rank);
     return out;
+}
+
+/// Nothing in files that were written before bones kept their tets.
+void read_volumes(const ModelReader& in, BoneModel& model)
+{
+    for (std::size_t k = 0; k < model.bones.size(); ++k) {
+        const std::string at = numbered("bone", k);
+        if (!in.archive().has(at + "volume")) continue;
+        PreparedVolume volume = read_volume(in, at);
+        if (volume.U.cols() != model.bones[k].rank())
+            in.fail(at + "volume/basis", fmt::format("has {} columns, and the bone {} coordinates",
+                                                     volume.U.cols(), model.bones[k].rank()));
+        if (volume.embedding.point_count() != static_cast<Index>(model.shown.skin[k].vertices.size()))
+            in.fail(at + "volume/embedding_corners", "is not of the vertices that follow the bone");
+        model.bones[k].volume = std::make_shared<const PreparedVolume>(std::move(volume));
+    }
 }
 
 BoneSurface read_surface(const ModelReader& in, const std::string& name,
@@ -188,6 +206,7 @@ BoneModel read_bone_model(const std::filesystem::path& file)
     out.joints = read_joints(in, out.bones);
     out.shown = read_surface(in, "shown", out.bones);
     out.collision = read_surface(in, "collision", out.bones);
+    read_volumes(in, out);
     out.record = read_record(in);
     return out;
 }

@@ -110,6 +110,19 @@ void write_tensors(ArchiveWriter& out, const std::string& at, const FrameTensors
     out.write(at + "tensors/second", tensors.second, packed);
 }
 
+void write_volume(ArchiveWriter& out, const std::string& at, const PreparedVolume& volume)
+{
+    out.write(at + "volume/vertices", volume.mesh.vertices, {.unit = "m"});
+    out.write(at + "volume/tets", volume.mesh.tets, packed);
+    out.write(at + "volume/regions", volume.mesh.regions, packed);
+    out.write(at + "volume/pins", volume.pins, packed);
+    out.write(at + "volume/basis", volume.U);
+    out.write(at + "volume/cubature_tets", volume.cubature.tets);
+    out.write(at + "volume/cubature_weights", volume.cubature.weights);
+    out.write(at + "volume/embedding_corners", volume.embedding.corners, packed);
+    out.write(at + "volume/embedding_weights", volume.embedding.weights);
+}
+
 void write_record(ArchiveWriter& out, const ReductionRecord& record)
 {
     const auto counts = [](const std::vector<Index>& values) {
@@ -235,6 +248,26 @@ FrameTensors read_tensors(const ModelReader& in, const std::string& at, const Ma
     out.first = in.numbers<MatX>(at + "tensors/first", {9, r});
     out.second = in.numbers<MatX>(at + "tensors/second", {9 * r, r});
     out.Mq = M;
+    return out;
+}
+
+PreparedVolume read_volume(const ModelReader& in, const std::string& at)
+{
+    PreparedVolume out;
+    out.mesh.vertices = in.numbers<Points>(at + "volume/vertices", {3, any_size});
+    const Index n = out.mesh.vertex_count();
+    out.mesh.tets = in.indices<Tets>(at + "volume/tets", {4, any_size}, n);
+    out.mesh.regions = in.archive().read<std::vector<int>>(at + "volume/regions", {});
+    if (!out.mesh.regions.empty() && static_cast<Index>(out.mesh.regions.size()) != out.mesh.tet_count())
+        in.fail(at + "volume/regions", "must be empty or have one label per tet");
+    out.pins = in.indices<std::vector<int>>(at + "volume/pins", {}, n);
+    out.U = in.numbers<MatX>(at + "volume/basis", {3 * n, any_size});
+    out.cubature.tets = in.indices<std::vector<int>>(at + "volume/cubature_tets", {}, out.mesh.tet_count());
+    out.cubature.weights =
+        in.numbers<VecX>(at + "volume/cubature_weights", {static_cast<Index>(out.cubature.tets.size())});
+    out.embedding.corners = in.indices<Tets>(at + "volume/embedding_corners", {4, any_size}, n);
+    out.embedding.weights = in.numbers<Eigen::Matrix<double, 4, Eigen::Dynamic>>(
+        at + "volume/embedding_weights", {4, out.embedding.corners.cols()});
     return out;
 }
 

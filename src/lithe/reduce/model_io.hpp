@@ -21,6 +21,7 @@ void write_rows(ArchiveWriter& out, const std::string& path, const SurfaceBasis&
 void write_materials(ArchiveWriter& out, const std::vector<RegionParameters>& materials);
 void write_reduced(ArchiveWriter& out, const std::string& at, const ReducedModel& reduced);
 void write_tensors(ArchiveWriter& out, const std::string& at, const FrameTensors& tensors);
+void write_volume(ArchiveWriter& out, const std::string& at, const PreparedVolume& volume);
 /// All but the hash of the inputs, which the header of the file has.
 void write_record(ArchiveWriter& out, const ReductionRecord& record);
 
@@ -75,6 +76,7 @@ ReducedModel read_reduced(const ModelReader& in, const std::string& at,
                           const std::vector<RegionParameters>& materials);
 /// Of a basis with the mass M.
 FrameTensors read_tensors(const ModelReader& in, const std::string& at, const MatX& M);
+PreparedVolume read_volume(const ModelReader& in, const std::string& at);
 ReductionRecord read_record(const ModelReader& in);
 
 } // namespace lithe::model_io

@@ -15,19 +15,6 @@ void write_surface(ArchiveWriter& out, const std::string& group, const ReducedSu
     write_rows(out, group + "/basis", surface.basis);
 }
 
-void write_volume(ArchiveWriter& out, const PreparedVolume& volume)
-{
-    out.write("volume/vertices", volume.mesh.vertices, {.unit = "m"});
-    out.write("volume/tets", volume.mesh.tets, packed);
-    out.write("volume/regions", volume.mesh.regions, packed);
-    out.write("volume/pins", volume.pins, packed);
-    out.write("volume/basis", volume.U);
-    out.write("volume/cubature_tets", volume.cubature.tets);
-    out.write("volume/cubature_weights", volume.cubature.weights);
-    out.write("volume/embedding_corners", volume.embedding.corners, packed);
-    out.write("volume/embedding_weights", volume.embedding.weights);
-}
-
 // --- reading -----------------------------------------------------------------------------------------------------
 
 ReducedSurface read_surface(const ModelReader& in, const std::string& group, Index r)
@@ -68,26 +55,6 @@ PreparedModel read_model(const ModelReader& in)
     return out;
 }
 
-PreparedVolume read_volume(const ModelReader& in)
-{
-    PreparedVolume out;
-    out.mesh.vertices = in.numbers<Points>("volume/vertices", {3, any_size});
-    const Index n = out.mesh.vertex_count();
-    out.mesh.tets = in.indices<Tets>("volume/tets", {4, any_size}, n);
-    out.mesh.regions = in.archive().read<std::vector<int>>("volume/regions", {});
-    if (!out.mesh.regions.empty() && static_cast<Index>(out.mesh.regions.size()) != out.mesh.tet_count())
-        in.fail("volume/regions", "must be empty or have one label per tet");
-    out.pins = in.indices<std::vector<int>>("volume/pins", {}, n);
-    out.U = in.numbers<MatX>("volume/basis", {3 * n, any_size});
-    out.cubature.tets = in.indices<std::vector<int>>("volume/cubature_tets", {}, out.mesh.tet_count());
-    out.cubature.weights =
-        in.numbers<VecX>("volume/cubature_weights", {static_cast<Index>(out.cubature.tets.size())});
-    out.embedding.corners = in.indices<Tets>("volume/embedding_corners", {4, any_size}, n);
-    out.embedding.weights = in.numbers<Eigen::Matrix<double, 4, Eigen::Dynamic>>(
-        "volume/embedding_weights", {4, out.embedding.corners.cols()});
-    return out;
-}
-
 } // namespace
 
 void write_model(const std::filesystem::path& file, const PreparedModel& model, const PreparedVolume& volume)
@@ -103,7 +70,7 @@ void write_model(const std::filesystem::path& file, const PreparedModel& model, 
     write_surface(out, "surface", model.shown);
     if (model.boundary) write_surface(out, "boundary", *model.boundary);
     write_record(out, model.record);
-    write_volume(out, volume);
+    write_volume(out, "", volume);
     out.save(file, model.record.inputs);
 }
 
@@ -115,7 +82,7 @@ PreparedModel read_model(const std::filesystem::path& file)
 ModelFile read_model_file(const std::filesystem::path& file)
 {
     const ModelReader in(file);
-    return {read_model(in), read_volume(in)};
+    return {read_model(in), read_volume(in, "")};
 }
 
 } // namespace lithe
