@@ -402,10 +402,12 @@ Points LiveScene::cut(const LiveCut& plane) const
 
 Json LiveScene::figures()
 {
-    const StepMetrics now =
-        steps_.empty()
-            ? StepMetrics{.t = time(), .stage_seconds = {}, .report = {}, .mechanics = account_.start}
-            : steps_.back();
+    const StepMetrics now = steps_.empty() ? StepMetrics{.t = time(),
+                                                         .stage_seconds = {},
+                                                         .report = {},
+                                                         .mechanics = account_.start,
+                                                         .angular_momenta = {}}
+                                           : steps_.back();
     const Mechanics& m = now.mechanics;
     Json stages = Json::object();
     const auto& names = world().stage_times().stages();
