@@ -87,7 +87,7 @@ FramedBodyModel::FramedBodyModel(std::shared_ptr<const PreparedModel> model, con
 {
 }
 
-FramedBodyModel::FramedBodyModel(std::shared_ptr<const PreparedModel> model)
+FramedBodyModel::FramedBodyModel(const std::shared_ptr<const PreparedModel>& model)
     : FramedBodyModel(model, whole(model->touching()))
 {
 }

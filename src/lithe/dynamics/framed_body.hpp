@@ -20,7 +20,7 @@ struct FramedBodyModel {
     /// Throws InputError for a model that is pinned, or whose basis is not fit for a frame.
     FramedBodyModel(std::shared_ptr<const PreparedModel> model, const CollisionPart& collision);
     /// Collides with the whole of prepared->touching().
-    explicit FramedBodyModel(std::shared_ptr<const PreparedModel> model);
+    explicit FramedBodyModel(const std::shared_ptr<const PreparedModel>& model);
 
     std::shared_ptr<const PreparedModel> prepared;
     FramedModel motion;

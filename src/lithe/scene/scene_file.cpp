@@ -506,7 +506,7 @@ private:
     SceneLattice read_lattice(TableReader t) const;
     SceneStiffness read_stiffness(TableReader t) const;
     ScenePlay read_play(TableReader t) const;
-    void check_joint(const SceneJoint& joint, TableReader t) const;
+    void check_joint(const SceneJoint& joint, const TableReader& t) const;
     void check_named(const TableReader& t, std::string_view key, const std::string& name) const;
     ScenePair read_pair(TableReader t) const;
     SceneFilter read_filter(TableReader& t);
@@ -997,7 +997,7 @@ ScenePair SceneReader::read_pair(TableReader t) const
 }
 
 /// Joints hold what the scene has.
-void SceneReader::check_joint(const SceneJoint& joint, TableReader t) const
+void SceneReader::check_joint(const SceneJoint& joint, const TableReader& t) const
 {
     check_named(t, "a", joint.a);
     check_named(t, "b", joint.b);
