@@ -9,6 +9,7 @@
 
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
+#include "lithe/dynamics/add_loads.hpp"
 #include "lithe/dynamics/framed_parts.hpp"
 #include "lithe/fem/stress.hpp"
 
@@ -248,20 +249,6 @@ void ArticulatedBody::add_force(int vertex, const Vec3& f)
     }
 }
 
-/// Of pressure and wind, at the state of now.
-void ArticulatedBody::add_surface_load(const Load& load, double factor, LoadedFaces& faces)
-{
-    for (std::size_t i = 0; i < faces.vertices.size(); ++i) {
-        const Material& at = look_up_vertex(faces.vertices[i], scratch_);
-        faces.x.col(static_cast<Index>(i)) = place(at);
-        faces.v.col(static_cast<Index>(i)) = velocity(at);
-    }
-    const auto* wind = std::get_if<WindLoad>(&load);
-    set_surface_force(load, wind ? wind->velocity : Vec3::Zero(), faces);
-    for (std::size_t i = 0; i < faces.vertices.size(); ++i)
-        add_force(faces.vertices[i], factor * faces.f.col(static_cast<Index>(i)));
-}
-
 void ArticulatedBody::set_loads(const StepContext& step)
 {
     for (std::size_t k = 0; k < bones_.size(); ++k) {
@@ -272,15 +259,12 @@ void ArticulatedBody::set_loads(const StepContext& step)
     for (const BoneActuation& actuation : options_.actuations)
         loads_[static_cast<std::size_t>(actuation.bone)].modal +=
             swell(actuation, step.t + step.h) * actuation.force;
-    for (std::size_t i = 0; i < options_.loads.size(); ++i) {
-        const TimedLoad& timed = options_.loads[i];
-        const double factor = timed.factor.at(step.t + step.h);
-        if (const auto* force = std::get_if<ForceLoad>(&timed.load))
-            for (const int v : timed.vertices)
-                add_force(v, factor / static_cast<double>(timed.vertices.size()) * force->force);
-        else
-            add_surface_load(timed.load, factor, faces_[i]);
-    }
+    const auto motion_of = [&](int v) -> PointMotion {
+        const Material& at = look_up_vertex(v, scratch_);
+        return {place(at), velocity(at)};
+    };
+    add_loads(options_.loads, step.t + step.h, faces_, motion_of,
+              [&](int v, const Vec3& f) { add_force(v, f); });
 }
 
 // ---- a step

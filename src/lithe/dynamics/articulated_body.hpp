@@ -158,7 +158,6 @@ private:
     void predict_bone(std::size_t k, const StepContext& step);
     void set_loads(const StepContext& step);
     void add_force(int vertex, const Vec3& f);
-    void add_surface_load(const Load& load, double factor, LoadedFaces& faces);
     bool is_driven() const;
     bool is_led(std::size_t bone) const { return led_[bone] != nullptr; }
     RigidPose led_pose(std::size_t bone, double t) const;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "lithe/core/error.hpp"
+#include "lithe/dynamics/add_loads.hpp"
 #include "lithe/dynamics/framed_parts.hpp"
 #include "lithe/fem/stress.hpp"
 
@@ -117,21 +118,12 @@ void FramedBody::add_force(int vertex, const Vec3& f)
     add_reduced_force(touching(), vertex, R.conjugate() * f, load_.modal);
 }
 
-/// Of pressure and wind, at the state of now.
-void FramedBody::add_surface_load(const Load& load, double factor, LoadedFaces& faces)
+PointMotion FramedBody::motion_of(int vertex) const
 {
     const FramedState& state = motion_.state();
-    for (std::size_t i = 0; i < faces.vertices.size(); ++i) {
-        const Vec3 arm = arm_of(faces.vertices[i]);
-        const Vec3 relative =
-            motion_.Omega().cross(arm) + displacement(touching(), faces.vertices[i], state.qdot);
-        faces.x.col(static_cast<Index>(i)) = state.frame.apply(arm);
-        faces.v.col(static_cast<Index>(i)) = state.v + state.frame.rotation * relative;
-    }
-    const auto* wind = std::get_if<WindLoad>(&load);
-    set_surface_force(load, wind ? wind->velocity : Vec3::Zero(), faces);
-    for (std::size_t i = 0; i < faces.vertices.size(); ++i)
-        add_force(faces.vertices[i], factor * faces.f.col(static_cast<Index>(i)));
+    const Vec3 arm = arm_of(vertex);
+    const Vec3 relative = motion_.Omega().cross(arm) + displacement(touching(), vertex, state.qdot);
+    return {state.frame.apply(arm), state.v + state.frame.rotation * relative};
 }
 
 void FramedBody::set_load(const StepContext& step)
@@ -141,15 +133,9 @@ void FramedBody::set_load(const StepContext& step)
     load_.modal.setZero(model_->motion.rank());
     for (const ReducedForce& force : options_.forces)
         load_.modal += force.factor.at(step.t + step.h) * force.force;
-    for (std::size_t k = 0; k < options_.loads.size(); ++k) {
-        const TimedLoad& timed = options_.loads[k];
-        const double factor = timed.factor.at(step.t + step.h);
-        if (const auto* force = std::get_if<ForceLoad>(&timed.load))
-            for (const int v : timed.vertices)
-                add_force(v, factor / static_cast<double>(timed.vertices.size()) * force->force);
-        else
-            add_surface_load(timed.load, factor, faces_[k]);
-    }
+    add_loads(
+        options_.loads, step.t + step.h, faces_, [&](int v) { return motion_of(v); },
+        [&](int v, const Vec3& f) { add_force(v, f); });
 }
 
 // ---- a step

@@ -108,7 +108,7 @@ private:
     void place_surface(const VecX& q, const RigidPose& frame, Points& x);
     void set_load(const StepContext& step);
     void add_force(int vertex, const Vec3& f);
-    void add_surface_load(const Load& load, double factor, LoadedFaces& faces);
+    PointMotion motion_of(int vertex) const; ///< of the surface that touches
     /// Of a vertex of touching(), from the centre of mass in the axes of the frame.
     Vec3 arm_of(int vertex) const;
     const ReducedSurface& touching() const { return model_->prepared->touching(); }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "lithe/core/error.hpp"
+#include "lithe/dynamics/add_loads.hpp"
 #include "lithe/dynamics/framed_parts.hpp"
 #include "lithe/geometry/lattice_cells.hpp"
 
@@ -121,21 +122,6 @@ void LatticeBody::set_maps()
     collision_map_ = active_columns(system_->collision, state_.active);
 }
 
-/// Of pressure and wind, at the state of now.
-void LatticeBody::add_surface_load(const Load& load, double factor, LoadedFaces& faces)
-{
-    for (std::size_t i = 0; i < faces.vertices.size(); ++i) {
-        const LatticePoint point = row_sum(collision_map_, {{faces.vertices[i], 1.0}});
-        faces.x.col(static_cast<Index>(i)) = sum(point, state_.x);
-        faces.v.col(static_cast<Index>(i)) = sum(point, state_.v);
-    }
-    const auto* wind = std::get_if<WindLoad>(&load);
-    set_surface_force(load, wind ? wind->velocity : Vec3(Vec3::Zero()), faces);
-    for (std::size_t i = 0; i < faces.vertices.size(); ++i)
-        for (SparseRows::InnerIterator it(collision_map_, faces.vertices[i]); it; ++it)
-            loading_.force.col(it.col()) += factor * it.value() * faces.f.col(static_cast<Index>(i));
-}
-
 void LatticeBody::set_forces(const StepContext& step)
 {
     loading_.h = step.h;
@@ -143,19 +129,14 @@ void LatticeBody::set_forces(const StepContext& step)
     loading_.scheme = options_.scheme;
     if (options_.loads.empty()) return;
     loading_.force.setZero(3, system_->count());
-    for (std::size_t k = 0; k < options_.loads.size(); ++k) {
-        const TimedLoad& timed = options_.loads[k];
-        const double factor = timed.factor.at(step.t + step.h);
-        const auto* load = std::get_if<ForceLoad>(&timed.load);
-        if (!load) {
-            add_surface_load(timed.load, factor, loaded_[k]);
-            continue;
-        }
-        const Vec3 share = factor * load->force / static_cast<double>(timed.vertices.size());
-        for (const int v : timed.vertices)
-            for (SparseRows::InnerIterator it(collision_map_, v); it; ++it)
-                loading_.force.col(it.col()) += it.value() * share;
-    }
+    const auto motion_of = [&](int v) -> PointMotion {
+        const LatticePoint point = row_sum(collision_map_, {{v, 1.0}});
+        return {sum(point, state_.x), sum(point, state_.v)};
+    };
+    add_loads(options_.loads, step.t + step.h, loaded_, motion_of, [&](int v, const Vec3& f) {
+        for (SparseRows::InnerIterator it(collision_map_, v); it; ++it)
+            loading_.force.col(it.col()) += it.value() * f;
+    });
 }
 
 void LatticeBody::set_targets(double t)

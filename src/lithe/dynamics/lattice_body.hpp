@@ -66,7 +66,6 @@ public:
 private:
     LatticePoint lattice_point(const BodyPoint& point) const;
     void set_forces(const StepContext& step);
-    void add_surface_load(const Load& load, double factor, LoadedFaces& faces);
     void set_targets(double t);
     void set_maps();
     void make_reference();
