@@ -3,20 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lithe/contact/row_products.hpp"
+#include "lithe/contact/link_products.hpp"
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
 
 namespace lithe {
 namespace {
-
-template <int Rows>
-using Vec = Eigen::Matrix<double, Rows, 1>;
-
-std::size_t at(int i)
-{
-    return static_cast<std::size_t>(i);
-}
 
 std::span<const ConstraintRows::Block> blocks_of(const ConstraintRows& rows, int c)
 {
@@ -31,58 +23,11 @@ void join_bodies(const ConstraintRows& rows, int count, UnionFind& sets)
     }
 }
 
-/// The change of velocity at a constraint:  G a - Y^T y.
-template <int Rows, class Couplings>
-Vec<Rows> change_at(const Couplings& couplings, int c, const double* numbers)
-{
-    Vec<Rows> change = Vec<Rows>::Zero();
-    const int parts = couplings.first_part[at(c)], end = couplings.first[at(c) + 1];
-    for (int i = couplings.first[at(c)]; i < parts; ++i) {
-        const auto& link = couplings.links[at(i)];
-        change += times<Rows>(link.block, numbers + link.numbers, link.size);
-    }
-    for (int i = parts; i < end; ++i) {
-        const auto& link = couplings.links[at(i)];
-        change -= times<Rows>(link.block, numbers + link.numbers, link.size);
-    }
-    return change;
-}
-
-/// a += G^T j,  y += Y j
-template <int Rows, class Couplings>
-void push(const Couplings& couplings, int c, const Vec<Rows>& impulse, double* numbers)
-{
-    for (int i = couplings.first[at(c)]; i < couplings.first[at(c) + 1]; ++i) {
-        const auto& link = couplings.links[at(i)];
-        add_transposed<Rows>(link.block, impulse, numbers + link.numbers, link.size);
-    }
-}
-
-/// a += G^T j
-template <int Rows, class Couplings>
-void push_directly(const Couplings& couplings, int c, const Vec<Rows>& impulse, double* numbers)
-{
-    for (int i = couplings.first[at(c)]; i < couplings.first_part[at(c)]; ++i) {
-        const auto& link = couplings.links[at(i)];
-        add_transposed<Rows>(link.block, impulse, numbers + link.numbers, link.size);
-    }
-}
-
 /// The largest s <= 1 with  s b + s^2 a / 2 <= c,  a and c not negative: 1 for equal restitutions, but for rounding.
 double share_within(double b, double a, double c)
 {
     if (b + 0.5 * a <= c * (1.0 + 1e-12)) return 1.0;
     return std::clamp(2.0 * c / (b + std::sqrt(b * b + 2.0 * a * c)), 0.0, 1.0);
-}
-
-/// The sum of block times its transpose over links.
-template <int Rows, class Links>
-Eigen::Matrix<double, Rows, Rows> square_of(const Links& links, int begin, int end)
-{
-    Eigen::Matrix<double, Rows, Rows> sum = Eigen::Matrix<double, Rows, Rows>::Zero();
-    for (int i = begin; i < end; ++i)
-        sum += times_transposed<Rows, Rows>(links[at(i)].block, links[at(i)].block, links[at(i)].size);
-    return sum;
 }
 
 /// Sorts items 0 .. count-1 by island, rising within each. `first` of island i is set through `start(i)`, which has room
@@ -109,6 +54,7 @@ void ImpulseSolver::SweepSize::add(double response, double changed_by, double le
     change = std::max(change, response * changed_by * changed_by);
     impulse = std::max(impulse, response * length * length);
     speed = std::max(speed, response * length);
+    speed_change = std::max(speed_change, response * changed_by);
     square += response * changed_by * changed_by;
 }
 
@@ -139,8 +85,8 @@ void ImpulseSolver::prepare(const ImpulseProblem& problem)
     find_islands(problem);
     place_numbers(problem);
     factorise_joints(problem);
-    couple(problem, problem.contact_rows(), contact_couplings_);
-    couple(problem, problem.limit_rows(), limit_couplings_);
+    couple(problem, problem.contact_rows(), contact_links_);
+    couple(problem, problem.limit_rows(), limit_links_);
     const auto contact_count = problem.contacts.size(), limit_count = problem.limits.size();
     contacts_.resize(contact_count);
     contact_response_.resize(contact_count);
@@ -170,6 +116,7 @@ void ImpulseSolver::find_islands(const ImpulseProblem& problem)
         island_of_body_[at(body)] = lowest == body ? islands++ : island_of_body_[at(lowest)];
     }
     islands_.assign(at(islands) + 1, {});
+    if (leaps_.size() < at(islands)) leaps_.resize(at(islands));
 
     const auto of_rows = [&](const ConstraintRows& rows) {
         return [&](int c) {
@@ -233,7 +180,8 @@ void ImpulseSolver::factorise_joints(const ImpulseProblem& problem)
     });
 }
 
-void ImpulseSolver::couple(const ImpulseProblem& problem, const ConstraintRows& rows, Couplings& couplings)
+void ImpulseSolver::couple(const ImpulseProblem& problem, const ConstraintRows& rows,
+                           ConstraintLinks& couplings)
 {
     couplings.first.clear();
     couplings.first_part.clear();
@@ -264,7 +212,7 @@ void ImpulseSolver::couple(const ImpulseProblem& problem, const ConstraintRows& 
 
     couplings.part_values.resize(static_cast<std::size_t>(values));
     const double* next = couplings.part_values.data();
-    for (Link& link : couplings.links) {
+    for (ConstraintLink& link : couplings.links) {
         if (link.block) continue;
         link.block = next;
         next += rows.rows * link.size;
@@ -273,7 +221,7 @@ void ImpulseSolver::couple(const ImpulseProblem& problem, const ConstraintRows& 
 
 template <int Rows>
 void ImpulseSolver::fill_parts(const ImpulseProblem& problem, const ConstraintRows& rows,
-                               Couplings& couplings, int c) const
+                               ConstraintLinks& couplings, int c) const
 {
     const int begin = couplings.first_of_parts[at(c)], end = couplings.first_of_parts[at(c) + 1];
     if (begin == end) return;
@@ -285,10 +233,10 @@ void ImpulseSolver::fill_parts(const ImpulseProblem& problem, const ConstraintRo
 
 void ImpulseSolver::prepare_contact(const ImpulseProblem& problem, int c)
 {
-    fill_parts<3>(problem, problem.contact_rows(), contact_couplings_, c);
-    const auto& [first, first_part, links, parts, first_of_parts, values] = contact_couplings_;
-    const Mat3 free = square_of<3>(links, first[at(c)], first_part[at(c)]);
-    const Mat3 K = free - square_of<3>(links, first_part[at(c)], first[at(c) + 1]);
+    fill_parts<3>(problem, problem.contact_rows(), contact_links_, c);
+    const auto blocks = blocks_of(contact_links_, c), parts = parts_of(contact_links_, c);
+    const Mat3 free = product_of<3, 3>(blocks, blocks);
+    const Mat3 K = free - product_of<3, 3>(parts, parts);
     const ImpulseContact& contact = problem.contacts[at(c)];
     contacts_[at(c)] = CoulombContact(K, contact.normal, contact.friction, free.trace() / 3.0);
     contact_response_[at(c)] = K.trace() / 3.0;
@@ -296,10 +244,10 @@ void ImpulseSolver::prepare_contact(const ImpulseProblem& problem, int c)
 
 void ImpulseSolver::prepare_limit(const ImpulseProblem& problem, int c)
 {
-    fill_parts<1>(problem, problem.limit_rows(), limit_couplings_, c);
-    const auto& [first, first_part, links, parts, first_of_parts, values] = limit_couplings_;
-    const double free = square_of<1>(links, first[at(c)], first_part[at(c)])(0);
-    const double K = free - square_of<1>(links, first_part[at(c)], first[at(c) + 1])(0);
+    fill_parts<1>(problem, problem.limit_rows(), limit_links_, c);
+    const auto blocks = blocks_of(limit_links_, c), parts = parts_of(limit_links_, c);
+    const double free = product_of<1, 1>(blocks, blocks)(0);
+    const double K = free - product_of<1, 1>(parts, parts)(0);
     const double compliance = problem.limits[at(c)].compliance;
     limit_response_[at(c)] = K + compliance > 1e-8 * free ? K + compliance : 0.0;
 }
@@ -389,11 +337,11 @@ void ImpulseSolver::push_bodies(const ImpulseProblem& problem, std::size_t islan
               0.0);
     const double* impulse = numbers_.data() + islands_[island].begin;
     for (const int c : contacts_of(island)) {
-        push_directly<3>(contact_couplings_, c, Vec3::Map(impulse), numbers_.data());
+        push_directly<3>(contact_links_, c, Vec3::Map(impulse), numbers_.data());
         impulse += 3;
     }
     for (const int c : limits_of(island))
-        push_directly<1>(limit_couplings_, c, Vec<1>(*impulse++), numbers_.data());
+        push_directly<1>(limit_links_, c, Vec<1>(*impulse++), numbers_.data());
     for (const int articulation : articulations_of(island))
         for (const int joint : joints_.joints(articulation))
             push_joint(problem, joint, problem.joints[at(joint)].impulse);
@@ -409,28 +357,120 @@ void ImpulseSolver::push_joint(const ImpulseProblem& problem, int joint, const V
 }
 
 /// Sweeps until the impulses change little. Returns the largest change of velocity by one of them [m/s].
+///
+/// Where heavy bodies press on light ones a sweep passes on no more than the light ones can stop: impulses are almost still
+/// long before they are right, and only velocities show it. While an island can leap it is asked for both, and for more: what a
+/// stack has left of its speed is how fast it creeps.
 double ImpulseSolver::sweep_until_still(const ImpulseProblem& problem, const ImpulseOptions& options,
                                         std::size_t island)
 {
+    constexpr int patience = 6, patience_after_leap = 2; // sweeps
     Island& here = islands_[island];
     ImpulseReport& report = here.report;
     double* numbers = numbers_.data() + here.begin;
-    here.mixing.start(islands_[island + 1].begin - here.begin, weights_.data() + here.begin,
-                      here.body_begin - here.begin, mixing_memory_.data() + Mixing::room(here.begin));
+    const auto start_mixing = [&] {
+        here.mixing.start(islands_[island + 1].begin - here.begin, weights_.data() + here.begin,
+                          here.body_begin - here.begin, mixing_memory_.data() + Mixing::room(here.begin));
+    };
+    const double speed = std::max(0.1 * options.tolerance, 1e-7) * largest_approach(problem, island);
+    int leaps = can_leap(island) ? 3 : 0, next_leap = report.sweeps + patience;
+    start_mixing();
     for (;;) {
         here.mixing.before(numbers);
         const SweepSize size = sweep(problem, island);
         ++report.sweeps;
         report.residual = size.impulse > 0.0 ? std::sqrt(size.change / size.impulse) : 0.0;
-        const bool still = report.residual <= options.tolerance;
+        const bool looks_still = report.residual <= options.tolerance;
+        const bool still = looks_still && (leaps == 0 || size.speed_change <= speed);
+        const bool last = report.sweeps >= options.max_sweeps;
         report.status = still ? ImpulseStatus::Converged : ImpulseStatus::SweepLimit;
-        if (!still && report.sweeps >= options.max_sweeps) here.mixing.finish(numbers);
-        if (still || report.sweeps >= options.max_sweeps) {
+        if (!still && !last && leaps > 0 && (looks_still || report.sweeps >= next_leap)) {
+            --leaps;
+            const bool leapt = leap(problem, island, size, speed);
+            next_leap = report.sweeps + patience_after_leap;
+            if (leapt) {
+                start_mixing();
+                continue;
+            }
+        }
+        if (!still && last) here.mixing.finish(numbers);
+        if (still || last) {
             push_bodies(problem, island); // what was mixed has round-off that they would keep as momentum
             return size.speed;
         }
         here.mixing.after(numbers);
     }
+}
+
+Vec3 ImpulseSolver::contact_velocity(const ImpulseProblem& problem, int c) const
+{
+    const ImpulseContact& contact = problem.contacts[at(c)];
+    return contact.velocity + contact.gap_rate * contact.normal +
+           change_at<3>(contact_links_, c, numbers_.data());
+}
+
+/// Of the contacts, without impulses [m/s].
+double ImpulseSolver::largest_approach(const ImpulseProblem& problem, std::size_t island) const
+{
+    double largest = 0.0;
+    for (const int c : contacts_of(island)) {
+        const ImpulseContact& contact = problem.contacts[at(c)];
+        largest = std::max(largest, (contact.velocity + contact.gap_rate * contact.normal).norm());
+    }
+    return largest;
+}
+
+/// Contacts alone, between few bodies.
+bool ImpulseSolver::can_leap(std::size_t island) const
+{
+    return limits_of(island).empty() && articulations_of(island).empty() &&
+           islands_[island].joint_begin - islands_[island].body_begin <= ConeNewton::most_numbers;
+}
+
+/// All contacts at once, to `speed` [m/s], and a sweep from there. Goes back, and says false, when that changes impulses more
+/// than the last sweep did, `size`.
+bool ImpulseSolver::leap(const ImpulseProblem& problem, std::size_t island, const SweepSize& size,
+                         double speed)
+{
+    const Index begin = islands_[island].begin;
+    Eigen::Map<VecX> numbers(numbers_.data() + begin, islands_[island + 1].begin - begin);
+    VecX& before = leaps_[island].numbers;
+    before = numbers;
+    if (!solve_at_once(problem, island, speed)) return false;
+    ++islands_[island].report.sweeps;
+    if (sweep(problem, island).square <= size.square) return true;
+    numbers = before;
+    return false;
+}
+
+bool ImpulseSolver::solve_at_once(const ImpulseProblem& problem, std::size_t island, double speed)
+{
+    Leap& leap = leaps_[island];
+    const Island& here = islands_[island];
+    leap.contacts.clear();
+    double* impulse = numbers_.data() + here.begin;
+    for (const int c : contacts_of(island)) {
+        const ImpulseContact& contact = problem.contacts[at(c)];
+        if (contacts_[at(c)].movable())
+            leap.contacts.push_back({.blocks = blocks_of(contact_links_, c),
+                                     .velocity = contact.velocity + contact.gap_rate * contact.normal,
+                                     .normal = contact.normal,
+                                     .friction = contact.friction,
+                                     .response = contact_response_[at(c)],
+                                     .impulse = Vec3::Map(impulse)});
+        impulse += 3;
+    }
+    if (!leap.newton.solve(leap.contacts, here.body_begin, here.joint_begin - here.body_begin,
+                           numbers_.data() + here.body_begin, speed))
+        return false;
+    impulse = numbers_.data() + here.begin;
+    auto found = leap.contacts.begin();
+    for (const int c : contacts_of(island)) {
+        if (contacts_[at(c)].movable()) Vec3::Map(impulse) = (found++)->impulse;
+        impulse += 3;
+    }
+    push_bodies(problem, island);
+    return true;
 }
 
 /// Every contact, then every limit, solved while all others hold still.
@@ -443,14 +483,11 @@ ImpulseSolver::SweepSize ImpulseSolver::sweep(const ImpulseProblem& problem, std
         Eigen::Map<Vec3> j(impulse);
         impulse += 3;
         if (!contacts_[at(c)].movable()) continue;
-        const ImpulseContact& contact = problem.contacts[at(c)];
-        const Vec3 w = contact.velocity + contact.gap_rate * contact.normal +
-                       change_at<3>(contact_couplings_, c, numbers);
-        const ContactImpulse found = contacts_[at(c)].solve_again(w, j);
+        const ContactImpulse found = contacts_[at(c)].solve_again(contact_velocity(problem, c), j);
         const Vec3 change = found.impulse - j;
         j = found.impulse;
         states_[at(c)] = found.state;
-        if (!change.isZero(0.0)) push<3>(contact_couplings_, c, change, numbers);
+        if (!change.isZero(0.0)) push<3>(contact_links_, c, change, numbers);
         size.add(contact_response_[at(c)], change.norm(), j.norm());
     }
     for (const int c : limits_of(island)) {
@@ -458,11 +495,10 @@ ImpulseSolver::SweepSize ImpulseSolver::sweep(const ImpulseProblem& problem, std
         const double response = limit_response_[at(c)];
         if (response == 0.0) continue;
         const ImpulseLimit& limit = problem.limits[at(c)];
-        const double w =
-            limit.velocity + change_at<1>(limit_couplings_, c, numbers)[0] + limit.compliance * j;
+        const double w = limit.velocity + change_at<1>(limit_links_, c, numbers)[0] + limit.compliance * j;
         const double change = std::clamp(j - w / response, limit.lower, limit.upper) - j;
         j += change;
-        if (change != 0.0) push<1>(limit_couplings_, c, Vec<1>(change), numbers);
+        if (change != 0.0) push<1>(limit_links_, c, Vec<1>(change), numbers);
         size.add(response, std::abs(change), std::abs(j));
     }
     return size;
@@ -553,10 +589,9 @@ ImpulseSolver::Work ImpulseSolver::work_of(const ImpulseProblem& problem, std::s
     Work work;
     const double* p = scratch_.data() + begin;
     for (const int c : contacts_of(island)) {
-        const Vec3 w =
-            problem.contacts[at(c)].velocity + change_at<3>(contact_couplings_, c, numbers_.data());
+        const Vec3 w = problem.contacts[at(c)].velocity + change_at<3>(contact_links_, c, numbers_.data());
         work.linear += Eigen::Map<const Vec3>(p).dot(w);
-        push<3>(contact_couplings_, c, Vec3(Eigen::Map<const Vec3>(p)), scratch_.data());
+        push<3>(contact_links_, c, Vec3(Eigen::Map<const Vec3>(p)), scratch_.data());
         p += 3;
     }
     work.square =
@@ -600,7 +635,7 @@ void ImpulseSolver::bounce_island(ImpulseProblem& problem, std::size_t island)
     for (const int c : contacts) {
         const Vec3 more = share * Eigen::Map<const Vec3>(p);
         problem.contacts[at(c)].impulse += more;
-        push_directly<3>(contact_couplings_, c, more, numbers_.data());
+        push_directly<3>(contact_links_, c, more, numbers_.data());
         p += 3;
     }
     if (!articulations_of(island).empty())

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "lithe/body/impulse_problem.hpp"
+#include "lithe/contact/cone_newton.hpp"
 #include "lithe/contact/coulomb.hpp"
-#include "lithe/contact/joint_system.hpp"
 #include "lithe/contact/mixing.hpp"
 #include "lithe/core/union_find.hpp"
 
@@ -42,7 +42,8 @@ struct [[nodiscard]] ImpulseReport {
 /// bits for any number of threads. The joints of an island are eliminated by a direct solve, see JointSystem, so that
 /// a contact feels the whole skeleton behind the bone it touches. Contacts and limits are swept one after the other,
 /// each solved exactly while the others hold still (block Gauss-Seidel), from the impulses that the problem brings.
-/// Between two sweeps the impulses are mixed with earlier ones, see Mixing. The joints have the last word.
+/// Between two sweeps the impulses are mixed with earlier ones, see Mixing; small islands without joints that need many
+/// sweeps leap: all contacts are solved at once, see ConeNewton. The joints have the last word.
 ///
 /// Whatever the sweeps leave undone, both sides of every constraint get the same impulse: momentum is exact.
 class ImpulseSolver {
@@ -60,19 +61,6 @@ public:
     Eigen::Map<const VecX> change(int body) const;
 
 private:
-    /// A block of a constraint, and the numbers it acts on.
-    struct Link {
-        const double* block;
-        Index numbers, size;
-    };
-    /// The links of all constraints of one kind: blocks of bodies, then parts that act through the joints.
-    struct Couplings {
-        std::vector<int> first, first_part; ///< per constraint; `first` has one more
-        std::vector<Link> links;
-        std::vector<JointSystem::Part> parts; ///< in the order of their links
-        AlignedNumbers part_values;
-        std::vector<int> first_of_parts; ///< per constraint: in parts
-    };
     struct Island {
         Index begin = 0, body_begin = 0,
               joint_begin = 0; ///< its numbers: impulses, those of bodies, of joints
@@ -82,10 +70,16 @@ private:
     };
     /// How large the impulses are and how much a sweep has changed them.
     struct SweepSize {
-        double change = 0.0, impulse = 0.0; ///< largest energies j.K j [J]
-        double speed = 0.0;                 ///< largest |K j| [m/s]
-        double square = 0.0;                ///< sum of the changes' energies
+        double change = 0.0, impulse = 0.0;     ///< largest energies j.K j [J]
+        double speed = 0.0, speed_change = 0.0; ///< largest |K j|, and by a change [m/s]
+        double square = 0.0;                    ///< sum of the changes' energies
         void add(double response, double changed_by, double length);
+    };
+    /// A leap of an island, and what it has to go back to.
+    struct Leap {
+        ConeNewton newton;
+        std::vector<ConeNewton::Contact> contacts;
+        VecX numbers;
     };
     struct Settled {
         double before = 0.0, after = 0.0; ///< largest violation of a joint [m/s]
@@ -96,10 +90,10 @@ private:
 
     void find_islands(const ImpulseProblem& problem);
     void place_numbers(const ImpulseProblem& problem);
-    void couple(const ImpulseProblem& problem, const ConstraintRows& rows, Couplings& couplings);
+    void couple(const ImpulseProblem& problem, const ConstraintRows& rows, ConstraintLinks& couplings);
     void factorise_joints(const ImpulseProblem& problem);
     template <int Rows>
-    void fill_parts(const ImpulseProblem& problem, const ConstraintRows& rows, Couplings& couplings,
+    void fill_parts(const ImpulseProblem& problem, const ConstraintRows& rows, ConstraintLinks& couplings,
                     int c) const;
     void prepare_contact(const ImpulseProblem& problem, int c);
     void prepare_limit(const ImpulseProblem& problem, int c);
@@ -115,6 +109,11 @@ private:
     double sweep_until_still(const ImpulseProblem& problem, const ImpulseOptions& options,
                              std::size_t island);
     SweepSize sweep(const ImpulseProblem& problem, std::size_t island);
+    Vec3 contact_velocity(const ImpulseProblem& problem, int c) const;
+    double largest_approach(const ImpulseProblem& problem, std::size_t island) const;
+    bool can_leap(std::size_t island) const;
+    bool leap(const ImpulseProblem& problem, std::size_t island, const SweepSize& size, double speed);
+    bool solve_at_once(const ImpulseProblem& problem, std::size_t island, double speed);
     Settled settle_joints(ImpulseProblem& problem, std::size_t island, int passes);
     double joint_violation(const ImpulseProblem& problem, int articulation);
     void finish(ImpulseProblem& problem, std::size_t island);
@@ -122,7 +121,7 @@ private:
     Work work_of(const ImpulseProblem& problem, std::size_t island);
 
     JointSystem joints_;
-    Couplings contact_couplings_, limit_couplings_;
+    ConstraintLinks contact_links_, limit_links_;
     std::vector<CoulombContact> contacts_;
     std::vector<double> contact_response_; ///< trace of K over three [1/kg]
     std::vector<double> limit_response_;   ///< with compliance; 0 when nothing moves
@@ -140,6 +139,7 @@ private:
     AlignedNumbers numbers_, scratch_;
     AlignedNumbers weights_; ///< of the impulses: the response to each
     AlignedNumbers mixing_memory_;
+    std::vector<Leap> leaps_;                  ///< of the islands
     AlignedNumbers joint_rhs_, joint_scratch_; ///< JointSystem::size
 };
 

@@ -1,0 +1,74 @@
+#pragma once
+// Products of the links of constraints. Each translation unit has its own copy, see row_products.hpp.
+#include <span>
+
+#include "lithe/contact/constraint_links.hpp"
+#include "lithe/contact/row_products.hpp"
+
+namespace lithe {
+namespace {
+
+template <int Rows>
+using Vec = Eigen::Matrix<double, Rows, 1>;
+
+inline std::size_t at(int i)
+{
+    return static_cast<std::size_t>(i);
+}
+
+inline std::span<const ConstraintLink> blocks_of(const ConstraintLinks& couplings, int c)
+{
+    const int begin = couplings.first[at(c)];
+    return {couplings.links.data() + begin, at(couplings.first_part[at(c)] - begin)};
+}
+
+inline std::span<const ConstraintLink> parts_of(const ConstraintLinks& couplings, int c)
+{
+    const int begin = couplings.first_part[at(c)];
+    return {couplings.links.data() + begin, at(couplings.first[at(c) + 1] - begin)};
+}
+
+/// The change of velocity at a constraint:  G a - Y^T y.
+template <int Rows>
+Vec<Rows> change_at(const ConstraintLinks& couplings, int c, const double* numbers)
+{
+    Vec<Rows> change = Vec<Rows>::Zero();
+    for (const ConstraintLink& link : blocks_of(couplings, c))
+        change += times<Rows>(link.block, numbers + link.numbers, link.size);
+    for (const ConstraintLink& link : parts_of(couplings, c))
+        change -= times<Rows>(link.block, numbers + link.numbers, link.size);
+    return change;
+}
+
+/// a += G^T j
+template <int Rows>
+void push_directly(const ConstraintLinks& couplings, int c, const Vec<Rows>& impulse, double* numbers)
+{
+    for (const ConstraintLink& link : blocks_of(couplings, c))
+        add_transposed<Rows>(link.block, impulse, numbers + link.numbers, link.size);
+}
+
+/// a += G^T j,  y += Y j
+template <int Rows>
+void push(const ConstraintLinks& couplings, int c, const Vec<Rows>& impulse, double* numbers)
+{
+    push_directly<Rows>(couplings, c, impulse, numbers);
+    for (const ConstraintLink& link : parts_of(couplings, c))
+        add_transposed<Rows>(link.block, impulse, numbers + link.numbers, link.size);
+}
+
+/// The sum of A B^T over links of two constraints that act on the same numbers.
+template <int RowsA, int RowsB>
+Eigen::Matrix<double, RowsA, RowsB> product_of(std::span<const ConstraintLink> a,
+                                               std::span<const ConstraintLink> b)
+{
+    Eigen::Matrix<double, RowsA, RowsB> sum = Eigen::Matrix<double, RowsA, RowsB>::Zero();
+    for (const ConstraintLink& link : a)
+        for (const ConstraintLink& other : b)
+            if (link.numbers == other.numbers)
+                sum += times_transposed<RowsA, RowsB>(link.block, other.block, link.size);
+    return sum;
+}
+
+} // namespace
+} // namespace lithe
