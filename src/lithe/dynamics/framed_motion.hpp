@@ -27,7 +27,7 @@ private:
     bool diagonal_ = true;
     VecX root_;
     MatX N_;
-    Eigen::LLT<MatX> llt_;
+    Eigen::LLT<MatX> llt_{MatX(0, 0)}; ///< of nothing at first: one that was never computed may not be copied
 };
 
 /// A reduced body that a frame carries: all that does not change while it moves.
