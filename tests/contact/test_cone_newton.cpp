@@ -92,6 +92,22 @@ TEST(ConeNewton, FindsTheImpulsesOfAllContacts)
     EXPECT_GT(touching, 300);
 }
 
+/// A mass of one that comes down and slides: it loses what it comes down with, and friction takes mu as much.
+TEST(ConeNewton, WhatSlidesDoesNotPart)
+{
+    Eigen::Matrix<double, 3, Problem::size, Eigen::RowMajor> G = decltype(G)::Identity();
+    const ConstraintLink link{G.data(), 0, Problem::size};
+    ConeNewton::Contact contact{.blocks = {&link, 1},
+                                .velocity = Vec3(2, 0, -1),
+                                .normal = Vec3::UnitZ(),
+                                .friction = 0.5,
+                                .response = 1.0,
+                                .impulse = Vec3::Zero()};
+    const VecX still = VecX::Zero(Problem::size);
+    ASSERT_TRUE(ConeNewton().solve({&contact, 1}, 0, still.size(), still.data(), 1e-9));
+    EXPECT_LT((contact.impulse - Vec3(-0.5, 0, 1)).norm(), 1e-6);
+}
+
 TEST(ConeNewton, RefusesWhatIsNotFinite)
 {
     Random random(6);

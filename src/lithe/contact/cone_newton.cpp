@@ -185,12 +185,13 @@ double ConeNewton::minimum_along() const
 {
     constexpr double flat = 1e-3;
     const double first = std::abs(slope(0.0));
-    double low = 0.0, high = 1.0;
-    for (double at_high = slope(high); at_high < -flat * first && high < 1e3; at_high = slope(high)) {
+    double low = 0.0, high = 1.0, at_high = slope(high);
+    while (at_high < -flat * first && high < 1e3) {
         low = high;
         high *= 2.0;
+        at_high = slope(high);
     }
-    if (slope(high) <= flat * first) return high;
+    if (at_high <= flat * first) return high;
     for (int i = 0; i < 40; ++i) {
         const double middle = 0.5 * (low + high), value = slope(middle);
         if (std::abs(value) <= flat * first) return middle;

@@ -234,9 +234,8 @@ void ImpulseSolver::fill_parts(const ImpulseProblem& problem, const ConstraintRo
 void ImpulseSolver::prepare_contact(const ImpulseProblem& problem, int c)
 {
     fill_parts<3>(problem, problem.contact_rows(), contact_links_, c);
-    const auto blocks = blocks_of(contact_links_, c), parts = parts_of(contact_links_, c);
-    const Mat3 free = product_of<3, 3>(blocks, blocks);
-    const Mat3 K = free - product_of<3, 3>(parts, parts);
+    const Mat3 free = square_of<3>(blocks_of(contact_links_, c));
+    const Mat3 K = free - square_of<3>(parts_of(contact_links_, c));
     const ImpulseContact& contact = problem.contacts[at(c)];
     contacts_[at(c)] = CoulombContact(K, contact.normal, contact.friction, free.trace() / 3.0);
     contact_response_[at(c)] = K.trace() / 3.0;
@@ -245,9 +244,8 @@ void ImpulseSolver::prepare_contact(const ImpulseProblem& problem, int c)
 void ImpulseSolver::prepare_limit(const ImpulseProblem& problem, int c)
 {
     fill_parts<1>(problem, problem.limit_rows(), limit_links_, c);
-    const auto blocks = blocks_of(limit_links_, c), parts = parts_of(limit_links_, c);
-    const double free = product_of<1, 1>(blocks, blocks)(0);
-    const double K = free - product_of<1, 1>(parts, parts)(0);
+    const double free = square_of<1>(blocks_of(limit_links_, c))(0);
+    const double K = free - square_of<1>(parts_of(limit_links_, c))(0);
     const double compliance = problem.limits[at(c)].compliance;
     limit_response_[at(c)] = K + compliance > 1e-8 * free ? K + compliance : 0.0;
 }
@@ -372,8 +370,9 @@ double ImpulseSolver::sweep_until_still(const ImpulseProblem& problem, const Imp
         here.mixing.start(islands_[island + 1].begin - here.begin, weights_.data() + here.begin,
                           here.body_begin - here.begin, mixing_memory_.data() + Mixing::room(here.begin));
     };
-    const double speed = std::max(0.1 * options.tolerance, 1e-7) * largest_approach(problem, island);
     int leaps = can_leap(island) ? 3 : 0, next_leap = report.sweeps + patience;
+    const double speed =
+        leaps > 0 ? std::max(0.1 * options.tolerance, 1e-7) * largest_approach(problem, island) : 0.0;
     start_mixing();
     for (;;) {
         here.mixing.before(numbers);

@@ -57,16 +57,13 @@ void push(const ConstraintLinks& couplings, int c, const Vec<Rows>& impulse, dou
         add_transposed<Rows>(link.block, impulse, numbers + link.numbers, link.size);
 }
 
-/// The sum of A B^T over links of two constraints that act on the same numbers.
-template <int RowsA, int RowsB>
-Eigen::Matrix<double, RowsA, RowsB> product_of(std::span<const ConstraintLink> a,
-                                               std::span<const ConstraintLink> b)
+/// The sum of block times its transpose over links.
+template <int Rows>
+Eigen::Matrix<double, Rows, Rows> square_of(std::span<const ConstraintLink> links)
 {
-    Eigen::Matrix<double, RowsA, RowsB> sum = Eigen::Matrix<double, RowsA, RowsB>::Zero();
-    for (const ConstraintLink& link : a)
-        for (const ConstraintLink& other : b)
-            if (link.numbers == other.numbers)
-                sum += times_transposed<RowsA, RowsB>(link.block, other.block, link.size);
+    Eigen::Matrix<double, Rows, Rows> sum = Eigen::Matrix<double, Rows, Rows>::Zero();
+    for (const ConstraintLink& link : links)
+        sum += times_transposed<Rows, Rows>(link.block, link.block, link.size);
     return sum;
 }
 
