@@ -6,6 +6,7 @@
 
 #include "lithe/contact/features.hpp"
 #include "lithe/core/error.hpp"
+#include "lithe/geometry/box.hpp"
 #include "lithe/geometry/half_edges.hpp"
 #include "lithe/geometry/ray.hpp"
 #include "lithe/geometry/shapes.hpp"
@@ -255,8 +256,7 @@ void SweptSurface::update()
 
 Box3 SweptSurface::swept_box() const
 {
-    const Box3 box = start_box_.merged(end_box_);
-    return {box.min().array() - surface_->thickness, box.max().array() + surface_->thickness};
+    return widened(start_box_.merged(end_box_), surface_->thickness);
 }
 
 std::optional<ClosestPoint> closest_point(const SweptSurface& surface, const Vec3& p, double max_distance)

@@ -6,6 +6,7 @@
 #include "lithe/contact/overlap.hpp"
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
+#include "lithe/geometry/box.hpp"
 
 namespace lithe {
 namespace {
@@ -20,11 +21,6 @@ constexpr int most_at_vertex = 3;
 constexpr double parallel_sine = 1e-3;
 constexpr double at_the_end = 1e-6;
 constexpr Index pairs_in_block = 8;
-
-Box3 grown(const Box3& box, double by)
-{
-    return {box.min().array() - by, box.max().array() + by};
-}
 
 template <class MovingPoints>
 Box3 way_of(const MovingPoints& points)
@@ -86,7 +82,7 @@ public:
             const int v = near_.vertices[i];
             const MovingPoint p = a_.point(v);
             if (stays_clear(v, p)) continue;
-            const Box3 way = grown(way_of(std::array{p}), limits_.reach);
+            const Box3 way = widened(way_of(std::array{p}), limits_.reach);
             if (!b_.swept.tree().box().intersects(way)) continue;
             if (is_inside(v, p.x)) {
                 inside[static_cast<std::size_t>(v)] = 1;
@@ -109,7 +105,7 @@ public:
             if (!a_.surface().edges[static_cast<std::size_t>(i)].sharp) continue;
             const auto ends = a_.ends(i);
             if (edge_stays_clear(i, ends)) continue;
-            const Box3 way = grown(way_of(ends), limits_.reach);
+            const Box3 way = widened(way_of(ends), limits_.reach);
             if (!b_.swept.tree().box().intersects(way)) continue;
             b_.swept.tree().for_each_overlap(way, [&](int t) {
                 for (const int j : b_.surface().triangle_edges.col(t))
@@ -155,7 +151,7 @@ private:
     bool is_inside(int vertex, const Vec3& x)
     {
         if (self_ || !b_.surface().closed) return false;
-        if (!grown(b_.swept.start_box(), limits_.tolerance).contains(x)) return false;
+        if (!widened(b_.swept.start_box(), limits_.tolerance).contains(x)) return false;
         const auto v = static_cast<std::size_t>(vertex);
         if (!until_.empty() && travel_ < until_[v]) return false;
         const auto closest = closest_point(b_.swept, x);

@@ -8,6 +8,7 @@
 #include "lithe/core/error.hpp"
 #include "lithe/dynamics/add_loads.hpp"
 #include "lithe/dynamics/framed_parts.hpp"
+#include "lithe/geometry/box.hpp"
 #include "lithe/geometry/lattice_cells.hpp"
 
 namespace lithe {
@@ -271,8 +272,7 @@ Box3 LatticeBody::swept_bounds() const
         if (fine > 0) details = std::max(details, x->rightCols(fine).cwiseAbs().maxCoeff());
     }
     // At most eight functions of a level overlap at a place, and they sum to at most one.
-    const double reach = details * system_->model->levels;
-    return {box.min().array() - reach, box.max().array() + reach};
+    return widened(box, details * system_->model->levels);
 }
 
 Index LatticeBody::freedoms() const

@@ -6,6 +6,7 @@
 #include <tbb/parallel_invoke.h>
 
 #include "lithe/core/error.hpp"
+#include "lithe/geometry/box.hpp"
 
 namespace lithe {
 namespace {
@@ -35,7 +36,7 @@ void element_boxes(const Points& vertices, const Corners& corners, double margin
     parallel_for(corners.cols(), 4096, [&](Index t) {
         Box3 box;
         for (Index k = 0; k < corners.rows(); ++k) box.extend(vertices.col(corners(k, t)));
-        boxes[static_cast<std::size_t>(t)] = Box3(box.min().array() - margin, box.max().array() + margin);
+        boxes[static_cast<std::size_t>(t)] = widened(box, margin);
     });
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lithe/core/parallel.hpp"
+#include "lithe/geometry/box.hpp"
 
 namespace lithe {
 namespace {
@@ -127,7 +128,7 @@ Box3 DeformationSpheres::bounds(const VecX& q, const RigidPose& frame) const
         const Ball at = ball(node, q);
         add(at.centre, at.radius);
     }
-    return box;
+    return widened_by_rounding(box);
 }
 
 } // namespace lithe

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "lithe/core/error.hpp"
+#include "lithe/geometry/box.hpp"
 
 namespace lithe {
 namespace {
@@ -148,7 +149,7 @@ Box3 SkinnedSpheres::bounds(std::span<const BoneMotion> bones) const
         const Ball at = ball(node, bones);
         box.extend(Box3(at.centre.array() - at.radius, at.centre.array() + at.radius));
     }
-    return box;
+    return widened_by_rounding(box);
 }
 
 } // namespace lithe

@@ -5,6 +5,7 @@
 
 #include "lithe/contact/stray.hpp"
 #include "lithe/core/parallel.hpp"
+#include "lithe/geometry/box.hpp"
 
 namespace lithe {
 namespace {
@@ -12,11 +13,6 @@ namespace {
 bool collides(const Body& body)
 {
     return body.collides() != Collides::Nowhere;
-}
-
-Box3 widened(const Box3& box, double by)
-{
-    return {box.min().array() - by, box.max().array() + by};
 }
 
 bool may_meet(const Obstacle& obstacle, bool still, const Box3& box)
