@@ -26,7 +26,7 @@ clients: build bootstrap-clients
 check: test lint check-debug check-asan check-gpl-off check-clang
 
 # Tests of long runs and of whole commands say little more with assertions or a sanitizer, and would take hours with them.
-LONG := ^(cli|clients|viewer|report|consumer)\.|^consumer$$|OfTheTable|EveryOneChanges|EveryRig|KeepAllMomentum|BentBeams|TwoHundred
+LONG := ^(cli|clients|viewer|report|consumer)\.|^consumer$$|OfTheTable|EveryOneChanges|EveryRig|AtEveryResolution|AtEverySize|VolumeDoes|KeepAllMomentum|BentBeams|TwoHundred
 check-debug check-asan: SKIP := -E '$(LONG)'
 check-debug check-asan check-gpl-off check-clang: check-%: bootstrap-dev
 	cmake --preset $*
