@@ -151,7 +151,10 @@ void begin_contact(const ReducedContactScene& scene, const VecX& q, const VecX& 
     const ReducedContactSurface& surface = *scene.model.surface;
     for (const int name : work.names) work.place[static_cast<std::size_t>(name)] = -1;
     work.place.resize(surface.samples.size(), -1);
-    if (work.U_T.rows() != q.size()) work.x.resize(3, 0); // room made for another model
+    if (work.U_T.rows() != q.size()) { // room made for another model, or none
+        work.U_T.resize(q.size(), 0);
+        work.x.resize(3, 0);
+    }
     work.names.clear();
     work.active.samples.clear();
     work.active.stiffness = scene.model.stiffness;
