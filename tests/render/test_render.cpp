@@ -171,6 +171,18 @@ TEST(Render, ColoursComeFromFieldAndMap)
               mapped(1.0, -1.0) + 60); // the light end of the map on the right, or the dark one
 }
 
+TEST(Render, ASheetThatLiesInTheGroundHidesIt)
+{
+    TriangleMesh sheet{Points(3, 4), Triangles(3, 2), {}};
+    sheet.vertices << -3, 3, 3, -3, 0.37, 0.37, 0.37, 0.37, 3, 3, -3, -3;
+    sheet.triangles << 0, 0, 1, 2, 2, 3;
+    const Camera camera = {.position = Vec3(1.3, 2.9, 4.1), .target = Vec3(0, 0.37, 0), .fov = 0.3};
+    const Image image = draw(scene_of(sheet, {.color = Vec3(0.9, 0.05, 0.05)}), camera, small(1));
+    for (int y = 0; y < image.height; ++y)
+        for (int x = 0; x < image.width; ++x)
+            EXPECT_GT(image.pixel(x, y)[0], image.pixel(x, y)[1] + 40) << x << ' ' << y;
+}
+
 TEST(Render, BackgroundIsShownAsGiven)
 {
     RenderOptions options = small(1);

@@ -144,11 +144,12 @@ void PathTracer::place(Sample& s) const
     }
 }
 
+/// Before `limit`, where a surface is: one that lies in the ground hides it.
 bool PathTracer::meets_ground(const Ray& ray, float limit, float& t) const
 {
     if (!studio_.has_ground() || ray.direction.y() >= -1e-6f) return false;
     t = (studio_.ground_height - ray.origin.y()) / ray.direction.y();
-    return t > 0.0f && t < limit;
+    return t > 0.0f && t < 0.9999f * limit;
 }
 
 SurfacePoint PathTracer::surface_point(const Hit& hit, const Ray& ray) const
