@@ -112,7 +112,7 @@ TEST(Track, CubicRotationThatVanishesKeepsTheKeyBefore)
 {
     Quat back = Quat::Identity();
     back.coeffs() *= -1.0;
-    const Quat none(Vec4(Vec4::Zero()));
+    const Quat none(0.0, 0.0, 0.0, 0.0);
     const Track<Quat> track{
         Interpolation::Cubic, {0.0, 1.0}, {none, Quat::Identity(), none, none, back, none}};
     EXPECT_EQ(track.at(0.5).coeffs(), Quat::Identity().coeffs()); // half way between q and -q is zero
