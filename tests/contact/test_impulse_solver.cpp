@@ -179,7 +179,7 @@ TEST(ImpulseSolver, ManyContactsAgreeWithBruteForce)
             ImpulseSolver solver;
             solver.prepare(heap.problem);
             EXPECT_EQ(solver.solve(heap.problem, exact).status, ImpulseStatus::Converged);
-            EXPECT_GT(expected.norm(), 0.01);
+            EXPECT_GT(expected.norm(), 1e-4); // something presses; compilers draw other heaps
             EXPECT_LT((stacked_impulses(heap.problem) - expected).norm(), 1e-9 * expected.norm())
                 << mu << ' ' << i;
             EXPECT_LT((all_changes(solver, 4) - G.transpose() * expected).norm(), 1e-9 * expected.norm());
