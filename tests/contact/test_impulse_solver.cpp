@@ -26,7 +26,7 @@ Vec3 random_point(Random& random)
 PlainBody random_body(Random& random, Index modes)
 {
     return {.mass = random.uniform(0.5, 2.0),
-            .inertia = Vec3(random.uniform(0.1, 0.3), random.uniform(0.1, 0.3), random.uniform(0.1, 0.3)),
+            .inertia = Vec3{random.uniform(0.1, 0.3), random.uniform(0.1, 0.3), random.uniform(0.1, 0.3)},
             .centre = random_point(random),
             .v = random_point(random),
             .omega = random_point(random),
@@ -46,8 +46,8 @@ struct Heap {
             const auto a = static_cast<int>(random.index(std::uint64_t(body_count)));
             const auto b =
                 (a + 1 + static_cast<int>(random.index(std::uint64_t(body_count - 1)))) % body_count;
-            add_contact(problem, bodies, a, b, random_point(random),
-                        {.normal = random_point(random).normalized(), .friction = mu});
+            const Vec3 normal = random_point(random).normalized(), place = random_point(random);
+            add_contact(problem, bodies, a, b, place, {.normal = normal, .friction = mu});
         }
     }
 };
@@ -179,7 +179,7 @@ TEST(ImpulseSolver, ManyContactsAgreeWithBruteForce)
             ImpulseSolver solver;
             solver.prepare(heap.problem);
             EXPECT_EQ(solver.solve(heap.problem, exact).status, ImpulseStatus::Converged);
-            EXPECT_GT(expected.norm(), 1e-4); // something presses; compilers draw other heaps
+            EXPECT_GT(expected.norm(), 0.01);
             EXPECT_LT((stacked_impulses(heap.problem) - expected).norm(), 1e-9 * expected.norm())
                 << mu << ' ' << i;
             EXPECT_LT((all_changes(solver, 4) - G.transpose() * expected).norm(), 1e-9 * expected.norm());

@@ -281,10 +281,9 @@ std::optional<RayHit> cast_ray(const SweptSurface& surface, const Vec3& origin, 
 {
     const Triangles& triangles = surface.surface().triangles;
     const Box3 around = surface.tree().box();
-    const Vec3 pad =
-        Vec3::Constant(1e-12 * (around.diagonal().norm() + around.center().norm())); // against rounding
+    const double pad = rounding_in(around);
     const Ray ray{origin, direction};
-    const auto [enter, leave] = clipped({around.min() - pad, around.max() + pad}, ray, t_max);
+    const auto [enter, leave] = clipped(widened(around, pad), ray, t_max);
     // in pieces, so that boxes along it stay small
     const double share = (leave - enter) * direction.norm() / around.diagonal().norm();
     const int pieces = 1 + static_cast<int>(std::clamp(8.0 * share, 0.0, 7.0));
@@ -293,7 +292,7 @@ std::optional<RayHit> cast_ray(const SweptSurface& surface, const Vec3& origin, 
         const double from = enter + (leave - enter) * i / pieces,
                      to = enter + (leave - enter) * (i + 1) / pieces;
         const Vec3 p = ray.at(from), q = ray.at(to);
-        surface.tree().for_each_overlap({p.cwiseMin(q) - pad, p.cwiseMax(q) + pad}, [&](int t) {
+        surface.tree().for_each_overlap(widened({p.cwiseMin(q), p.cwiseMax(q)}, pad), [&](int t) {
             std::optional<RayHit> hit =
                 hit_triangle(ray, surface.start.col(triangles(0, t)), surface.start.col(triangles(1, t)),
                              surface.start.col(triangles(2, t)));
