@@ -230,28 +230,52 @@ SweptSurface::SweptSurface(const CollisionSurface& surface)
 {
     triangle_boxes(start, surface.triangles, 0.0, boxes_);
     tree_ = Bvh(boxes_);
+    slabs_.resize(boxes_.size());
+    update_normals();
     update();
 }
 
 void SweptSurface::update()
 {
     LITHE_ASSERT(start.cols() == surface_->vertex_count() && end.cols() == start.cols());
-    if (last_start_.cols() == start.cols())
-        travel_ += std::sqrt((start - last_start_).colwise().squaredNorm().maxCoeff());
+    const bool is_new = last_start_.cols() != start.cols();
+    const double moved = is_new ? 0.0 : std::sqrt((start - last_start_).colwise().squaredNorm().maxCoeff());
+    if (!(moved == 0.0)) {
+        travel_ += moved;
+        update_normals();
+    }
     last_start_ = start;
     start_box_ = bounds(start);
     end_box_ = bounds(end);
     drift_ = (end - start).rowwise().mean();
     stir_ = std::sqrt(((end - start).colwise() - drift_).colwise().squaredNorm().maxCoeff());
+    update_boxes();
+    tree_.refit(boxes_);
+}
+
+void SweptSurface::update_normals()
+{
+    for (int t = 0; t < surface_->triangles.cols(); ++t)
+        slabs_[static_cast<std::size_t>(t)].normal =
+            area_vector(start, surface_->triangles, t).stableNormalized();
+}
+
+void SweptSurface::update_boxes()
+{
     for (Index t = 0; t < surface_->triangles.cols(); ++t) {
+        Slab& slab = slabs_[static_cast<std::size_t>(t)];
+        slab.lower = slab.upper = slab.normal.dot(start.col(surface_->triangles(0, t)));
         Box3 box;
         for (const int v : surface_->triangles.col(t)) {
-            box.extend(start.col(v));
-            box.extend(Vec3(end.col(v)) - drift_);
+            const Vec3 x = start.col(v), y = Vec3(end.col(v)) - drift_;
+            box.extend(x);
+            box.extend(y);
+            const double from = slab.normal.dot(x), to = slab.normal.dot(y);
+            slab.lower = std::min({slab.lower, from, to});
+            slab.upper = std::max({slab.upper, from, to});
         }
         boxes_[static_cast<std::size_t>(t)] = box;
     }
-    tree_.refit(boxes_);
 }
 
 Box3 SweptSurface::swept_box() const
@@ -308,7 +332,7 @@ std::optional<RayHit> cast_ray(const SweptSurface& surface, const Vec3& origin, 
 
 Vec3 start_normal(const SweptSurface& surface, int triangle)
 {
-    return area_vector(surface.start, surface.surface().triangles, triangle).stableNormalized();
+    return surface.slab(triangle).normal;
 }
 
 /// How often the surface goes around p at the start, along the line that leaves its box soonest.

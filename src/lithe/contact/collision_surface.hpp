@@ -81,6 +81,14 @@ public:
     double stir() const { return stir_; }
     /// Over the triangles, thickness not counted, in the frame that drifts along: from `start` to `end - drift`.
     const Bvh& tree() const { return tree_; }
+    /// Of a triangle in that frame.
+    const Box3& box(int triangle) const { return boxes_[static_cast<std::size_t>(triangle)]; }
+    /// How far a triangle reaches along its normal of the start, n.x, in that frame.
+    struct Slab {
+        Vec3 normal; ///< unit; zero where it has no area
+        double lower, upper;
+    };
+    const Slab& slab(int triangle) const { return slabs_[static_cast<std::size_t>(triangle)]; }
     /// Of the vertices at the start.
     const Box3& start_box() const { return start_box_; }
     /// Holds all of it over the whole step, with its thickness.
@@ -89,9 +97,13 @@ public:
     MovingPoint point(int vertex) const { return {start.col(vertex), end.col(vertex) - start.col(vertex)}; }
 
 private:
+    void update_normals();
+    void update_boxes();
+
     const CollisionSurface* surface_ = nullptr;
     Bvh tree_;
     std::vector<Box3> boxes_;
+    std::vector<Slab> slabs_;
     Vec3 drift_ = Vec3::Zero();
     Box3 start_box_, end_box_;
     std::uint64_t id_ = 0;

@@ -7,6 +7,7 @@
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
 #include "lithe/geometry/box.hpp"
+#include "lithe/geometry/ray.hpp"
 
 namespace lithe {
 namespace {
@@ -31,32 +32,6 @@ Box3 way_of(const MovingPoints& points)
         box.extend(p.at(1.0));
     }
     return box;
-}
-
-void begin(const CollisionSurface& surface, NearFeatures& near)
-{
-    near.vertices.clear();
-    near.edges.clear();
-    near.has_vertex.assign(static_cast<std::size_t>(surface.vertex_count()), 0);
-    near.has_edge.assign(surface.edges.size(), 0);
-}
-
-void add_new(int i, std::vector<char>& has, std::vector<int>& list)
-{
-    if (i < 0 || has[static_cast<std::size_t>(i)]) return;
-    has[static_cast<std::size_t>(i)] = 1;
-    list.push_back(i);
-}
-
-void add_vertices(const CollisionSurface& surface, NearFeatures& near)
-{
-    for (const int v : surface.points) add_new(v, near.has_vertex, near.vertices);
-}
-
-void add_triangle(const CollisionSurface& surface, int triangle, NearFeatures& near)
-{
-    for (const int v : surface.triangles.col(triangle)) add_new(v, near.has_vertex, near.vertices);
-    for (const int e : surface.triangle_edges.col(triangle)) add_new(e, near.has_edge, near.edges);
 }
 
 /// The contacts of one pair. In the vertices' pass `a` has the vertices and `b` the triangles, whichever body they are.
@@ -86,31 +61,37 @@ public:
             if (!b_.swept.tree().box().intersects(way)) continue;
             if (is_inside(v, p.x)) {
                 inside[static_cast<std::size_t>(v)] = 1;
-                for (const int j : a_.surface().ring(v)) add_new(j, near_.has_vertex, near_.vertices);
+                for (const int j : a_.surface().ring(v)) add_vertex(j, near_);
                 continue;
             }
             if (clearance(v) > way_to(p)) continue;
             work_.at_vertex.clear();
-            b_.swept.tree().for_each_overlap(way, [&](int t) { meet_triangle(v, p, t); });
+            for (const int t : near_.across_vertex(a_.surface(), v))
+                if (way.intersects(b_.swept.box(t)) && !plane_parts(p, t)) meet_triangle(v, p, t);
             keep_of_vertex(v);
         }
         if (!self_) leave_overlap(a_, b_, inside, options_, work_);
     }
 
-    /// Edges of a against edges of b.
-    void meet_edges()
+    /// Edges of a against those of b that may be near.
+    void meet_edges(const NearFeatures& near_b)
     {
-        work_.through_a.clear();
+        work_.wedges.resize(std::max(work_.wedges.size(), b_.surface().edges.size()));
+        for (const int j : near_b.edges)
+            if (b_.surface().edges[static_cast<std::size_t>(j)].sharp)
+                work_.wedges[static_cast<std::size_t>(j)] = b_.wedge(j);
         for (const int i : near_.edges) {
             if (!a_.surface().edges[static_cast<std::size_t>(i)].sharp) continue;
+            const std::span<const int> across = near_.across_edge(a_.surface(), i);
+            if (across.empty()) continue;
             const auto ends = a_.ends(i);
             if (edge_stays_clear(i, ends)) continue;
             const Box3 way = widened(way_of(ends), limits_.reach);
-            if (!b_.swept.tree().box().intersects(way)) continue;
-            b_.swept.tree().for_each_overlap(way, [&](int t) {
+            const FeatureView::Wedge wedge = a_.wedge(i);
+            for (const int t : across)
                 for (const int j : b_.surface().triangle_edges.col(t))
-                    if (j >= 0 && owns(t, j)) meet_edge(i, ends, way, j);
-            });
+                    if (j >= 0 && owns(t, j) && may_touch(wedge, work_.wedges[static_cast<std::size_t>(j)]))
+                        meet_edge(i, ends, way, j);
         }
     }
 
@@ -161,6 +142,15 @@ private:
         }
         work_.inside.push_back({vertex, *closest});
         return true;
+    }
+
+    /// Whether the plane of a triangle keeps a vertex out of reach.
+    bool plane_parts(const MovingPoint& p, int triangle) const
+    {
+        const SweptSurface::Slab& slab = b_.swept.slab(triangle);
+        const double from = slab.normal.dot(p.x), to = from + slab.normal.dot(p.dx);
+        return std::min(from, to) > slab.upper + limits_.reach ||
+               std::max(from, to) < slab.lower - limits_.reach;
     }
 
     bool near_at_rest(const Vec3& offset) const { return offset.norm() < options_.self_distance; }
@@ -312,6 +302,20 @@ void swap_sides(SurfaceContact& contact)
     contact.kind = ContactKind::TriangleVertex;
 }
 
+/// Whether the segment from x to y goes through one of these triangles at the start.
+bool pierces(const Vec3& x, const Vec3& y, const FeatureView& surface, std::span<const int> triangles)
+{
+    const Points& points = surface.swept.start;
+    return std::ranges::any_of(triangles, [&](int t) {
+        const SweptSurface::Slab& slab = surface.swept.slab(t);
+        const auto v = surface.surface().triangles.col(t);
+        const Vec3 corner = points.col(v[0]);
+        if (slab.normal.dot(x - corner) * slab.normal.dot(y - corner) > 0.0) return false;
+        const auto hit = hit_triangle({x, y - x}, corner, points.col(v[1]), points.col(v[2]));
+        return hit && hit->t >= 0.0 && hit->t <= 1.0;
+    });
+}
+
 /// Sharp edges of `a`, of those that may be near, that pierce `b`. `until` of the vertices of a, as in PairClearance; may be empty.
 void find_through(const FeatureView& a, const FeatureView& b, const NearFeatures& near,
                   const std::vector<char>& inside, std::span<const double> until, std::vector<int>& through)
@@ -328,9 +332,7 @@ void find_through(const FeatureView& a, const FeatureView& b, const NearFeatures
         if (inside[static_cast<std::size_t>(edge.a)] && inside[static_cast<std::size_t>(edge.b)]) continue;
         const Vec3 x = a.at(edge.a, 0.0), y = a.at(edge.b, 0.0);
         if (clearance(edge.a) + clearance(edge.b) > (y - x).norm()) continue;
-        Box3 box(x);
-        box.extend(y);
-        if (b.swept.start_box().intersects(box) && cast_ray(b.swept, x, y - x, 1.0)) through.push_back(i);
+        if (pierces(x, y, b, near.across_edge(a.surface(), i))) through.push_back(i);
     }
 }
 
@@ -389,21 +391,6 @@ void prepare(const SweptSurface& a, const SweptSurface& b, PairClearance& cleara
 
 } // namespace
 
-/// Seen from b's drift, triangles of `a` go the difference of the drifts besides what they do in their own.
-void find_near(const SweptSurface& a, const SweptSurface& b, double reach, NearFeatures& near_a,
-               NearFeatures& near_b)
-{
-    begin(a.surface(), near_a);
-    begin(b.surface(), near_b);
-    a.tree().for_each_pair(b.tree(), a.drift() - b.drift(), reach, [&](int i, int j) {
-        add_triangle(a.surface(), i, near_a);
-        add_triangle(b.surface(), j, near_b);
-    });
-    if (!near_a.vertices.empty()) return;
-    if (b.start_box().contains(a.start_box())) add_vertices(a.surface(), near_a);
-    if (a.start_box().contains(b.start_box())) add_vertices(b.surface(), near_b);
-}
-
 std::uint64_t pair_key(std::uint64_t a, std::uint64_t b)
 {
     std::uint64_t z = a * 0x9e3779b97f4a7c15u + b + 0x632be59bd9b4e019u;
@@ -423,13 +410,14 @@ void detect_contacts(const SweptSurface& a, const SweptSurface& b, std::uint64_t
     const FeatureView a_from_b{a, b.drift()}, b_from_b{b, b.drift()}; // where b hardly moves
     const FeatureView a_from_a{a, a.drift()}, b_from_a{b, a.drift()};
     work.found.clear();
-    find_near(a, b, a.surface().thickness + b.surface().thickness + options.margin, work.near_a, work.near_b);
-    if (work.near_a.vertices.empty() && work.near_b.vertices.empty()) return;
-    PairDetector(b_from_a, a_from_a, options, work, work.near_b, until_b).meet_triangles(work.inside_b);
+    NearPair& near = work.near;
+    find_near(a, b, a.surface().thickness + b.surface().thickness + options.margin, near);
+    if (near.a.vertices.empty() && near.b.vertices.empty()) return;
+    PairDetector(b_from_a, a_from_a, options, work, near.b, until_b).meet_triangles(work.inside_b);
     for (DetectWork::Found& at : work.found) swap_sides(at.contact);
-    PairDetector detector(a_from_b, b_from_b, options, work, work.near_a, until_a);
+    PairDetector detector(a_from_b, b_from_b, options, work, near.a, until_a);
     detector.meet_triangles(work.inside_a);
-    detector.meet_edges();
+    detector.meet_edges(near.b);
     if (a.start_box().intersects(b.start_box())) {
         const double travel = a.travel() + b.travel();
         if (clearance && clearance->travel == travel) { // of an earlier look at the same start
@@ -437,9 +425,9 @@ void detect_contacts(const SweptSurface& a, const SweptSurface& b, std::uint64_t
             work.through_b = clearance->through_b;
         } else {
             work.through_b.clear();
-            find_through(a_from_b, b_from_b, work.near_a, work.inside_a, until_a, work.through_a);
+            find_through(a_from_b, b_from_b, near.a, work.inside_a, until_a, work.through_a);
             if (!work.through_a.empty())
-                find_through(b_from_b, a_from_b, work.near_b, work.inside_b, until_b, work.through_b);
+                find_through(b_from_b, a_from_b, near.b, work.inside_b, until_b, work.through_b);
             if (clearance) {
                 clearance->travel = travel;
                 clearance->through_a = work.through_a;
@@ -458,12 +446,10 @@ void detect_self_contacts(const SweptSurface& surface, std::uint64_t pair, const
     LITHE_ASSERT(options.margin > 0.0);
     const FeatureView view{surface, surface.drift()};
     work.found.clear();
-    begin(surface.surface(), work.near_a);
-    for (int t = 0; t < surface.surface().triangles.cols(); ++t)
-        add_triangle(surface.surface(), t, work.near_a);
-    PairDetector detector(view, view, options, work, work.near_a, {});
+    find_near(surface, surface, 2.0 * surface.surface().thickness + options.margin, work.near);
+    PairDetector detector(view, view, options, work, work.near.a, {});
     detector.meet_triangles(work.inside_a);
-    detector.meet_edges();
+    detector.meet_edges(work.near.b);
     settle_directions(2.0 * surface.surface().thickness, work);
     finish(pair, options, work, out);
 }

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "lithe/body/obstacle.hpp"
-#include "lithe/contact/collision_surface.hpp"
+#include "lithe/contact/features.hpp"
+#include "lithe/contact/near_features.hpp"
 
 namespace lithe {
 
@@ -47,15 +48,6 @@ struct DetectOptions {
     ReduceOptions reduce = {};
 };
 
-/// Vertices and edges of a surface whose triangles may come near those of another.
-struct NearFeatures {
-    std::vector<int> vertices, edges;
-    std::vector<char> has_vertex, has_edge; ///< of each
-};
-/// Within `reach` [m] of each other in the step. All vertices of a surface that may have been swallowed by the other.
-void find_near(const SweptSurface& a, const SweptSurface& b, double reach, NearFeatures& near_a,
-               NearFeatures& near_b);
-
 /// Buffers of one detection, sized on first use.
 struct DetectWork {
     struct Inside {
@@ -67,8 +59,9 @@ struct DetectWork {
         bool touches = true;
         bool sure = true; ///< no part of the surface around it would have touched before
     };
-    NearFeatures near_a, near_b;
-    std::vector<char> inside_a, inside_b; ///< of each vertex
+    NearPair near;
+    std::vector<FeatureView::Wedge> wedges; ///< of the near edges of b
+    std::vector<char> inside_a, inside_b;   ///< of each vertex
     std::vector<Inside> inside;
     Points way_out, next_way_out; ///< unit, of each vertex inside; zero where it is not known
     std::vector<int> changed;     ///< vertices whose way out was found last

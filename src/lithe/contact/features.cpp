@@ -112,6 +112,47 @@ bool FeatureView::edge_faces(int edge, const Vec3& n, double s) const
     });
 }
 
+FeatureView::Wedge FeatureView::wedge(int edge) const
+{
+    const CollisionEdge& at_edge = surface().edges[static_cast<std::size_t>(edge)];
+    const MovingPoint a = swept.point(at_edge.a);
+    Wedge out;
+    out.change = 0.0;
+    const auto measure = [&](int to, Vec3& line, double& length) {
+        const MovingPoint b = swept.point(to);
+        line = b.x - a.x;
+        length = line.norm();
+        const double change = (b.dx - a.dx).norm();
+        if (change > out.change * length) out.change = change / length; // infinite where it has no length
+    };
+    measure(at_edge.b, out.along, out.length);
+    for (std::size_t k = 0; k < 2; ++k) {
+        out.into[k].setZero();
+        out.lengths[k] = 0.0;
+        if (at_edge.triangles[k] < 0) continue;
+        for (const int v : surface().triangles.col(at_edge.triangles[k]))
+            if (v != at_edge.a && v != at_edge.b) measure(v, out.into[k], out.lengths[k]);
+    }
+    return out;
+}
+
+/// With n = +-(u x v)/|u x v| and w into a triangle of an edge, n.w / |w| may be at most the slack. At the start the determinant of
+/// u, v and w tells it, and in the step that changes by no more than  |u| |v| |w| (growth - 1).
+bool may_touch(const FeatureView::Wedge& a, const FeatureView::Wedge& b)
+{
+    const Vec3 n = a.along.cross(b.along);
+    const double growth = (1.0 + a.change) * (1.0 + b.change) * (1.0 + std::max(a.change, b.change));
+    const double room = ((1.0 + 1.1 * slack) * growth - 1.0) * a.length * b.length;
+    bool up = true, down = true; // n, or -n, leads from b to a
+    for (std::size_t k = 0; k < 2; ++k) {
+        const double from_a = n.dot(a.into[k]), room_a = room * a.lengths[k];
+        const double from_b = n.dot(b.into[k]), room_b = room * b.lengths[k];
+        up = up && !(from_b > room_b) && !(from_a < -room_a);
+        down = down && !(from_b < -room_b) && !(from_a > room_a);
+    }
+    return up || down;
+}
+
 bool FeatureView::faces(int triangle, const Vec3& weights, const Vec3& n, double s) const
 {
     const Corners corners = positive(weights);

@@ -31,11 +31,24 @@ struct FeatureView {
     // Whether n is an outward direction, to a slack of about two degrees.
     bool vertex_faces(int vertex, const Vec3& n, double s) const;
     bool edge_faces(int edge, const Vec3& n, double s) const;
+    /// An edge with its triangles.
+    struct Wedge {
+        Vec3 along;                    ///< the edge, at the start [m]
+        std::array<Vec3, 2> into;      ///< from it to the far corners; zero where there is none [m]
+        double length;                 ///< [m]
+        std::array<double, 2> lengths; ///< of `into` [m]
+        double change;                 ///< in the step, of any of these, relative to its length at the start
+    };
+    Wedge wedge(int edge) const;
     /// Of the face, edge or corner of a triangle at which the weights lie.
     bool faces(int triangle, const Vec3& weights, const Vec3& n, double s) const;
 
 private:
     Vec3 vertex_outward(int vertex, double s) const;
 };
+
+/// False when two edges cannot touch in the step, wherever they are: no direction across both is outward of one and inward of the
+/// other at any time (`edge_faces`).
+bool may_touch(const FeatureView::Wedge& a, const FeatureView::Wedge& b);
 
 } // namespace lithe

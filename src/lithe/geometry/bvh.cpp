@@ -23,6 +23,10 @@ double half_area(const Box3& box)
     const Vec3 s = box.sizes();
     return s[0] * s[1] + s[1] * s[2] + s[2] * s[0];
 }
+double half_area(const FloatBox& box)
+{
+    return half_area(Box3(Vec3(box.lo[0], box.lo[1], box.lo[2]), Vec3(box.hi[0], box.hi[1], box.hi[2])));
+}
 
 struct Bin {
     Box3 box;
@@ -62,7 +66,7 @@ struct Bvh::Builder {
         Node& here = nodes[static_cast<std::size_t>(node)];
         if (count == 1) {
             const int item = order[static_cast<std::size_t>(first)];
-            here = {items[static_cast<std::size_t>(item)], -1, item};
+            here = {around(items[static_cast<std::size_t>(item)]), -1, item};
             return;
         }
         const int left = split(first, count, depth);
@@ -76,8 +80,8 @@ struct Bvh::Builder {
             build_left();
             build_right();
         }
-        here.box = nodes[static_cast<std::size_t>(node + 1)].box.merged(
-            nodes[static_cast<std::size_t>(here.right)].box);
+        here.box = merged(nodes[static_cast<std::size_t>(node + 1)].box,
+                          nodes[static_cast<std::size_t>(here.right)].box);
     }
 
     /// Orders the range so that its first part and the rest make two good children; returns the size of the first.
@@ -153,8 +157,9 @@ struct Bvh::Builder {
     }
 };
 
-Bvh::Bvh(std::span<const Box3> items)
+Bvh::Bvh(std::span<const Box3> items) : items_(items.begin(), items.end())
 {
+    for (const Box3& item : items) box_.extend(item);
     if (items.empty()) return;
     if (items.size() > static_cast<std::size_t>(std::numeric_limits<int>::max() / 2))
         throw InputError("too many items for one hierarchy of boxes");
@@ -165,12 +170,15 @@ Bvh::Bvh(std::span<const Box3> items)
 void Bvh::refit(std::span<const Box3> items)
 {
     LITHE_ASSERT(static_cast<Index>(items.size()) == item_count());
+    items_.assign(items.begin(), items.end());
+    box_.setEmpty();
+    for (const Box3& item : items) box_.extend(item);
     for (std::size_t i = nodes_.size(); i-- > 0;) { // children come after their parents
         Node& node = nodes_[i];
         if (node.right < 0)
-            node.box = items[static_cast<std::size_t>(node.item)];
+            node.box = around(items[static_cast<std::size_t>(node.item)]);
         else
-            node.box = nodes_[i + 1].box.merged(nodes_[static_cast<std::size_t>(node.right)].box);
+            node.box = merged(nodes_[i + 1].box, nodes_[static_cast<std::size_t>(node.right)].box);
     }
 }
 
@@ -202,7 +210,7 @@ std::vector<Bvh::NodePair> Bvh::self_pair_tasks() const
             if (pair.a == pair.b) {
                 next.insert(next.end(),
                             {{pair.a + 1, pair.a + 1}, {a.right, a.right}, {pair.a + 1, a.right}});
-            } else if (a.box.intersects(b.box)) {
+            } else if (meet(a.box, b.box)) {
                 next.insert(next.end(), {{pair.a + 1, pair.b + 1},
                                          {pair.a + 1, b.right},
                                          {a.right, pair.b + 1},

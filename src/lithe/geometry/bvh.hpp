@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lithe/core/parallel.hpp"
-#include "lithe/geometry/mesh.hpp"
+#include "lithe/geometry/float_box.hpp"
 
 namespace lithe {
 
@@ -14,7 +14,7 @@ namespace lithe {
 /// box, a point or each other without looking at all. For surfaces that do not move, SurfaceQuery is faster.
 ///
 /// Binary, one item per leaf, built by binned surface-area heuristic [Wal07]; the nodes lie in one array in
-/// depth-first order. The same items give the same tree, whatever the number of threads. Items are known by their index.
+/// depth-first order, their boxes in single precision, and an item is found by its own box, exactly. The same items give the same tree, whatever the number of threads. Items are known by their index.
 class Bvh {
 public:
     Bvh() = default;
@@ -24,9 +24,9 @@ public:
     /// a little since the tree was built. Queries stay right however far they have moved, but get slower.
     void refit(std::span<const Box3> items);
 
-    Index item_count() const { return static_cast<Index>(nodes_.size() + 1) / 2; }
+    Index item_count() const { return static_cast<Index>(items_.size()); }
     /// Around all items.
-    Box3 box() const { return nodes_.empty() ? Box3() : nodes_[0].box; }
+    const Box3& box() const { return box_; }
     /// Expected cost of a query relative to one leaf, by the surface-area heuristic: a tree whose cost has doubled
     /// since it was built is worth building anew.
     double cost() const;
@@ -57,7 +57,7 @@ public:
 
 private:
     struct Node {
-        Box3 box;
+        FloatBox box;
         int right; ///< the second child; the first is the next node. -1: a leaf
         int item;
     };
@@ -65,7 +65,8 @@ private:
         int a, b; ///< equal: the node against itself
     };
     static constexpr int max_depth = 96;
-    static bool boxes_meet(const Box3& a, const Box3& b) { return a.intersects(b); }
+    static bool boxes_meet(const FloatBox& a, const FloatBox& b) { return meet(a, b); }
+    const Box3& item(int i) const { return items_[static_cast<std::size_t>(i)]; }
 
     struct Builder;
     template <class F>
@@ -76,6 +77,8 @@ private:
     std::vector<NodePair> self_pair_tasks() const;
 
     std::vector<Node> nodes_;
+    std::vector<Box3> items_;
+    Box3 box_;
 };
 
 /// The boxes around the triangles or tets, made wider by `margin` [m] on all sides, into `boxes` (resized when needed).
@@ -90,12 +93,13 @@ void Bvh::for_each_overlap(const Box3& box, F&& f) const
     std::array<int, max_depth> stack;
     int top = 0;
     stack[top++] = 0;
+    const FloatBox probe = around(box);
     while (top > 0) {
         const int i = stack[--top];
         const Node& node = nodes_[static_cast<std::size_t>(i)];
-        if (!node.box.intersects(box)) continue;
+        if (!meet(node.box, probe)) continue;
         if (node.right < 0) {
-            f(node.item);
+            if (item(node.item).intersects(box)) f(node.item);
         } else {
             stack[top++] = node.right;
             stack[top++] = i + 1;
@@ -113,7 +117,7 @@ void Bvh::for_each_near(const Vec3& p, double bound2, F&& f) const
     if (nodes_.empty()) return;
     std::array<Entry, max_depth> stack;
     int top = 0;
-    stack[top++] = {nodes_[0].box.squaredExteriorDistance(p), 0};
+    stack[top++] = {squared_distance(nodes_[0].box, p), 0};
     while (top > 0) {
         const Entry entry = stack[--top];
         if (entry.distance2 > bound2) continue;
@@ -122,9 +126,9 @@ void Bvh::for_each_near(const Vec3& p, double bound2, F&& f) const
             bound2 = f(node.item, bound2);
             continue;
         }
-        Entry first{nodes_[static_cast<std::size_t>(entry.node + 1)].box.squaredExteriorDistance(p),
+        Entry first{squared_distance(nodes_[static_cast<std::size_t>(entry.node + 1)].box, p),
                     entry.node + 1};
-        Entry second{nodes_[static_cast<std::size_t>(node.right)].box.squaredExteriorDistance(p), node.right};
+        Entry second{squared_distance(nodes_[static_cast<std::size_t>(node.right)].box, p), node.right};
         if (second.distance2 < first.distance2) std::swap(first, second);
         stack[top++] = second;
         stack[top++] = first;
@@ -140,8 +144,7 @@ void Bvh::cross_pairs(const std::vector<Node>& a, int i, const std::vector<Node>
     if (!meet(p.box, q.box)) return;
     if (p.right < 0 && q.right < 0) {
         f(p.item, q.item);
-    } else if (q.right < 0 ||
-               (p.right >= 0 && p.box.sizes().sum() >= q.box.sizes().sum())) { // open the larger
+    } else if (q.right < 0 || (p.right >= 0 && p.box.hi[3] >= q.box.hi[3])) { // open the larger
         cross_pairs(a, i + 1, b, j, meet, f);
         cross_pairs(a, p.right, b, j, meet, f);
     } else {
@@ -154,7 +157,9 @@ template <class F>
 void Bvh::self_pairs(NodePair pair, F& f) const
 {
     if (pair.a != pair.b) {
-        auto sorted = [&f](int i, int j) { i < j ? f(i, j) : f(j, i); };
+        auto sorted = [&](int i, int j) {
+            if (item(i).intersects(item(j))) i < j ? f(i, j) : f(j, i);
+        };
         cross_pairs(nodes_, pair.a, nodes_, pair.b, boxes_meet, sorted);
         return;
     }
@@ -174,18 +179,31 @@ void Bvh::for_each_self_pair(F&& f) const
 template <class F>
 void Bvh::for_each_pair(const Bvh& other, F&& f) const
 {
-    if (!nodes_.empty() && !other.nodes_.empty()) cross_pairs(nodes_, 0, other.nodes_, 0, boxes_meet, f);
+    for_each_pair(other, Vec3::Zero(), 0.0, f);
 }
 
 template <class F>
 void Bvh::for_each_pair(const Bvh& other, const Vec3& way, double reach, F&& f) const
 {
+    if (nodes_.empty() || other.nodes_.empty()) return;
     const Vec3 down = way.cwiseMin(0.0).array() - reach, up = way.cwiseMax(0.0).array() + reach;
-    const auto meet = [&](const Box3& a, const Box3& b) {
-        return ((a.min() + down).array() <= b.max().array()).all() &&
-               ((a.max() + up).array() >= b.min().array()).all();
+    // sums of floats are rounded too
+    const double largest = std::max(box_.min().cwiseAbs().maxCoeff(), box_.max().cwiseAbs().maxCoeff());
+    const double pad = 1e-6 * (largest + way.cwiseAbs().maxCoeff() + reach);
+    const FloatBox more = around({down.array() - pad, up.array() + pad});
+    const auto meet_on_way = [&](const FloatBox& a, const FloatBox& b) {
+        FloatBox moved;
+        _mm_store_ps(moved.lo, _mm_add_ps(_mm_load_ps(a.lo), _mm_load_ps(more.lo)));
+        _mm_store_ps(moved.hi, _mm_add_ps(_mm_load_ps(a.hi), _mm_load_ps(more.hi)));
+        return meet(moved, b);
     };
-    if (!nodes_.empty() && !other.nodes_.empty()) cross_pairs(nodes_, 0, other.nodes_, 0, meet, f);
+    auto exactly = [&](int i, int j) {
+        const Box3 &a = item(i), &b = other.item(j);
+        if (((a.min() + down).array() <= b.max().array()).all() &&
+            ((a.max() + up).array() >= b.min().array()).all())
+            f(i, j);
+    };
+    cross_pairs(nodes_, 0, other.nodes_, 0, meet_on_way, exactly);
 }
 
 template <class Keep>

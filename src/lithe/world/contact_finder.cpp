@@ -217,7 +217,7 @@ bool ContactFinder::strays(const Pair& pair, NearPair& near) const
     const ChangedWays ways_a = ways(pair.a), ways_b = pair.b >= 0 ? ways(pair.b) : ChangedWays{b, b.end};
     if (change(ways_a) + change(ways_b) <= far) return false;
     const double thickness = swept(pair.a).surface().thickness + b.surface().thickness;
-    find_near(swept(pair.a), b, thickness + detect_.margin, near.a, near.b);
+    find_near(swept(pair.a), b, thickness + detect_.margin, near);
     return stray(ways_a, near.a.vertices, ways_b, near.b.vertices) > far;
 }
 

@@ -70,9 +70,6 @@ private:
         CollisionSurface surface;
         SweptSurface swept;
     };
-    struct NearPair {
-        NearFeatures a, b;
-    };
     bool collide(int a, int b, const JointStage& joints) const;
     void find_boxes();
     void find_margin();
