@@ -47,29 +47,31 @@ void ContactFinder::find(const ContactStep& step, const JointStage& joints)
     contacts_.clear();
     asleep_.clear();
     for (const Body* body : step.bodies) asleep_.push_back(body->asleep());
+    changed_.assign(step.bodies.size(), 1);
+    surfaces_.assign(step.bodies.size(), nullptr);
+    boxes_.assign(step.bodies.size(), Box3());
     find_boxes();
     find_margin();
     find_pairs(joints);
-    (void)recall_pairs();
+    recall_pairs();
     detect_pairs();
 }
 
-bool ContactFinder::find_again(const JointStage& joints)
+void ContactFinder::find_again(std::span<const char> changed, const JointStage& joints)
 {
     ++round_;
+    changed_.assign(changed.begin(), changed.end());
     find_boxes();
     find_pairs(joints);
-    if (!recall_pairs()) return false;
+    recall_pairs();
     detect_pairs();
-    return true;
 }
 
 void ContactFinder::find_boxes()
 {
-    boxes_.assign(step_.bodies.size(), Box3());
     parallel_for(std::ssize(step_.bodies), 1, [&](std::ptrdiff_t k) {
         const auto i = static_cast<std::size_t>(k);
-        if (collides(*step_.bodies[i])) boxes_[i] = step_.bodies[i]->swept_bounds();
+        if (changed_[i] && collides(*step_.bodies[i])) boxes_[i] = step_.bodies[i]->swept_bounds();
     });
 }
 
@@ -86,8 +88,8 @@ void ContactFinder::find_margin()
 /// And the ways of their surfaces.
 void ContactFinder::find_pairs(const JointStage& joints)
 {
-    for (Box3& box : boxes_)
-        if (!box.isEmpty()) box = widened(box, detect_.margin);
+    for (std::size_t i = 0; i < boxes_.size(); ++i)
+        if (changed_[i] && !boxes_[i].isEmpty()) boxes_[i] = widened(boxes_[i], detect_.margin);
     std::swap(pairs_, last_pairs_);
     pairs_.clear();
     find_body_pairs(joints);
@@ -158,14 +160,13 @@ void ContactFinder::find_swept_bodies()
     std::ranges::for_each(contacts_, add); // of the round before
     std::ranges::sort(swept_bodies_);
     swept_bodies_.erase(std::ranges::unique(swept_bodies_).begin(), swept_bodies_.end());
-    surfaces_.assign(step_.bodies.size(), nullptr);
 }
 
 void ContactFinder::sweep_bodies()
 {
     parallel_for(static_cast<std::ptrdiff_t>(swept_bodies_.size()), 1, [&](std::ptrdiff_t k) {
         const auto i = static_cast<std::size_t>(swept_bodies_[static_cast<std::size_t>(k)]);
-        surfaces_[i] = step_.bodies[i]->sweep();
+        if (changed_[i] || !surfaces_[i]) surfaces_[i] = step_.bodies[i]->sweep();
     });
 }
 
@@ -177,8 +178,8 @@ void ContactFinder::remember_ends()
     for (const int i : swept_bodies_) ends[static_cast<std::size_t>(i)] = swept(i).end;
 }
 
-/// Pairs keep the contacts of the round before unless they stray. False when all do.
-bool ContactFinder::recall_pairs()
+/// Pairs keep the contacts of the round before unless they stray.
+void ContactFinder::recall_pairs()
 {
     constexpr Index in_block = 4;
     std::ranges::sort(last_pairs_, {}, &Pair::place);
@@ -188,14 +189,20 @@ bool ContactFinder::recall_pairs()
         NearPair& near = near_[static_cast<std::size_t>(begin / in_block)];
         for (Index i = begin; i < end; ++i) recall(pairs_[static_cast<std::size_t>(i)], near);
     });
-    return std::ranges::any_of(pairs_, [&](const Pair& pair) { return pair.round == round_; });
+}
+
+bool ContactFinder::changed(const Pair& pair) const
+{
+    return changed_[static_cast<std::size_t>(pair.a)] ||
+           (pair.b >= 0 && changed_[static_cast<std::size_t>(pair.b)]);
 }
 
 void ContactFinder::recall(Pair& pair, NearPair& near) const
 {
     pair.round = round_;
     const auto last = std::ranges::lower_bound(last_pairs_, pair.place(), {}, &Pair::place);
-    if (last == last_pairs_.end() || last->place() != pair.place() || strays(*last, near)) return;
+    if (last == last_pairs_.end() || last->place() != pair.place()) return;
+    if (changed(pair) && strays(*last, near)) return;
     pair.round = last->round;
     pair.first = last->first;
     pair.last = last->last;
@@ -255,7 +262,8 @@ void ContactFinder::detect_pairs()
         const std::size_t first = contacts_.size();
         if (pair.round == round_)
             for (const SurfaceContact& contact : found_.of(looked_at++))
-                contacts_.push_back({.a = pair.a, .b = pair.b, .obstacle = pair.obstacle, .at = contact});
+                contacts_.push_back(
+                    {.a = pair.a, .b = pair.b, .obstacle = pair.obstacle, .at = contact, .round = round_});
         else
             contacts_.insert(contacts_.end(),
                              last_contacts_.begin() + static_cast<std::ptrdiff_t>(pair.first),

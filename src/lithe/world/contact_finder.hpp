@@ -30,6 +30,7 @@ struct BodyContact {
     std::size_t obstacle = 0;
     SurfaceContact at;
     Vec3 impulse = Vec3::Zero(); ///< on a, of the last solve [N s]
+    std::size_t round = 0;       ///< of the step, in which it was found
 };
 
 /// Finds the contacts of a step between bodies that collide by impulses, on the ways from its start to the predictions.
@@ -41,12 +42,13 @@ public:
 
     /// Bodies that a joint holds together pass through each other. Outside of steps, where they are.
     void find(const ContactStep& step, const JointStage& joints);
-    /// Along the ways as they are now. True when they are new to some pairs: then there are other contacts.
-    [[nodiscard]] bool find_again(const JointStage& joints);
+    /// Along the ways as they are now, when those of some bodies have changed.
+    void find_again(std::span<const char> changed, const JointStage& joints);
 
     std::span<const BodyContact> contacts() const { return contacts_; }
     std::span<BodyContact> contacts() { return contacts_; }
     double margin() const { return detect_.margin; } ///< [m]
+    std::size_t round() const { return round_; }     ///< how often it has looked again in this step
     bool asleep(int number) const { return asleep_[static_cast<std::size_t>(number)] != 0; }
     /// What side a of a contact goes relative to side b, from the start to the predictions as they were last looked at.
     Vec3 way(const BodyContact& contact) const;
@@ -79,7 +81,8 @@ private:
     void find_swept_bodies();
     void sweep_bodies();
     void remember_ends();
-    bool recall_pairs();
+    void recall_pairs();
+    bool changed(const Pair& pair) const;
     void recall(Pair& pair, NearPair& near) const;
     bool strays(const Pair& pair, NearPair& near) const;
     void detect_pairs();
@@ -93,7 +96,8 @@ private:
     ContactStep step_;
     std::vector<char> asleep_; ///< of each body
     DetectOptions detect_;
-    std::size_t round_ = 0; ///< of the step
+    std::size_t round_ = 0;     ///< of the step
+    std::vector<char> changed_; ///< of each body, since the last round
 
     BroadPhase broad_phase_;
     std::vector<Box3> boxes_;
@@ -104,7 +108,7 @@ private:
     ContactSet found_;
     std::vector<NearPair> near_;                ///< to work with, by block of pairs
     std::vector<int> swept_bodies_;             ///< those that may touch something
-    std::vector<const SweptSurface*> surfaces_; ///< of those; null for others
+    std::vector<const SweptSurface*> surfaces_; ///< of those that did in this step; null for others
     std::vector<std::vector<Points>> ends_;     ///< of their surfaces, by round and body
     std::map<std::uint64_t, std::unique_ptr<ObstacleSurface>>
         obstacle_surfaces_; ///< by the key; null: felt by distance

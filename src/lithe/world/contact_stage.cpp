@@ -137,7 +137,7 @@ void ContactStage::note_push(std::size_t first, std::size_t last)
 // ---- impulses
 
 /// Bodies are told all points at once, before the first constraint.
-void ContactStage::gather_touches(const auto& keep, JointStage& joints)
+void ContactStage::gather_touches(const auto& keep, LoneJoints lone, JointStage& joints)
 {
     coupling_.begin(step_.bodies);
     kept_.clear();
@@ -154,7 +154,7 @@ void ContactStage::gather_touches(const auto& keep, JointStage& joints)
         side_a_.push_back(add(contact.a, contact.at.a, place));
         side_b_.push_back(contact.b >= 0 ? add(contact.b, contact.at.b, place) : 0);
     }
-    joints.add_touches(coupling_);
+    joints.add_touches(lone, coupling_);
 }
 
 ContactLaw ContactStage::law_of(const BodyContact& contact) const
@@ -214,7 +214,7 @@ bool ContactStage::bounce(JointStage& joints)
             return bounces(contact) && impact_speed(contact) > options_.bounce_speed;
         }))
         return false;
-    gather_touches(bounces, joints);
+    gather_touches(bounces, LoneJoints::Leave, joints);
     fill_problem(
         ResponseKind::Bare,
         [&](const BodyContact& contact, const Vec3& u) {
@@ -241,18 +241,40 @@ double ContactStage::passage(const BodyContact& contact) const
     return std::max(contact.at.gap, 0.0) + finder_.way(contact).dot(contact.at.normal);
 }
 
-/// Whether something ends up inside of something else all the same.
-bool ContactStage::some_pass() const
+/// Whether its sides end up inside of each other all the same; of those that no solve has seen, less is enough.
+bool ContactStage::passes(const BodyContact& contact) const
 {
-    return std::ranges::any_of(
-        contacts(), [&](const BodyContact& contact) { return passage(contact) < -0.5 * finder_.margin(); });
+    return passage(contact) < -(contact.round == finder_.round() ? slack() : 0.5 * finder_.margin());
 }
 
-/// With velocities as the constraints' first guess of the ways, or the ways as they are.
-ImpulseReport ContactStage::solve_once(bool along_ways, JointStage& joints)
+/// What passes into something has to be stopped, with all that it touches.
+bool ContactStage::find_trouble()
 {
-    gather_touches([](const BodyContact&) { return true; }, joints);
-    if (kept_.empty() && joints.empty()) return {};
+    trouble_.assign(step_.bodies.size(), 0);
+    bool any = false;
+    for (const BodyContact& contact : contacts()) {
+        if (!passes(contact)) continue;
+        any = true;
+        for (const int body : {contact.a, contact.b})
+            if (body >= 0) trouble_[static_cast<std::size_t>(body)] = 1;
+    }
+    return any;
+}
+
+/// At first all contacts, with velocities as the first guess of the ways; later those of what is in trouble, along the ways as they
+/// are.
+ImpulseReport ContactStage::solve_once(Round round, JointStage& joints)
+{
+    const bool along_ways = round == Round::Later;
+    const auto in_trouble = [&](int body) { return body >= 0 && trouble_[static_cast<std::size_t>(body)]; };
+    gather_touches(
+        [&](const BodyContact& contact) {
+            return round == Round::First || in_trouble(contact.a) || in_trouble(contact.b);
+        },
+        along_ways ? LoneJoints::Leave : LoneJoints::TakeIn, joints);
+    changed_.clear();
+    for (int i = 0; i < static_cast<int>(step_.bodies.size()); ++i) changed_.push_back(coupling_.touches(i));
+    if (std::ranges::none_of(changed_, [](char changed) { return changed; })) return {};
     fill_problem(
         ResponseKind::Implicit,
         [&](const BodyContact& contact, const Vec3& u) {
@@ -267,6 +289,7 @@ ImpulseReport ContactStage::solve_once(bool along_ways, JointStage& joints)
         joints);
     const ImpulseReport report = coupling_.solve(options_.impulses);
     if (!along_ways) forget_impulses();
+    joints.take_impulses(coupling_.problem);
     take_impulses();
     remember_impulses();
     note_pushes();
@@ -278,11 +301,15 @@ ImpulseReport ContactStage::solve(JointStage& joints)
 {
     pushes_.resize(bounced_);
     if (contacts().empty()) forget_impulses();
-    ImpulseReport report = solve_once(false, joints);
+    ImpulseReport report = solve_once(Round::First, joints);
     joints.break_weak(coupling_.problem);
     for (int round = 1; round < options_.rounds; ++round) {
-        if (!finder_.find_again(joints) && !some_pass()) break;
-        report = solve_once(true, joints);
+        finder_.find_again(changed_, joints);
+        if (!find_trouble()) break;
+        const ImpulseReport later = solve_once(Round::Later, joints);
+        report.status = std::max(report.status, later.status);
+        report.sweeps = std::max(report.sweeps, later.sweeps);
+        report.residual = std::max(report.residual, later.residual);
     }
     return report;
 }
@@ -292,7 +319,8 @@ Parting ContactStage::part(JointStage& joints)
     Parting out;
     for (const BodyContact& contact : contacts()) out.deepest = std::max(out.deepest, -contact.at.gap);
     if (out.deepest <= slack()) return out;
-    gather_touches([&](const BodyContact& contact) { return contact.at.gap < -slack(); }, joints);
+    gather_touches([&](const BodyContact& contact) { return contact.at.gap < -slack(); }, LoneJoints::Leave,
+                   joints);
     fill_problem(
         ResponseKind::Places,
         [&](const BodyContact& contact, const Vec3&) {

@@ -66,20 +66,24 @@ private:
     void note_pushes();
     void note_push(std::size_t first, std::size_t last);
 
-    void gather_touches(const auto& keep, JointStage& joints);
+    void gather_touches(const auto& keep, LoneJoints lone, JointStage& joints);
     void fill_problem(ResponseKind kind, const auto& constraint, JointStage& joints);
     double impact_speed(const BodyContact& contact) const;
     ContactLaw law_of(const BodyContact& contact) const;
-    ImpulseReport solve_once(bool along_ways, JointStage& joints);
+    enum class Round { First, Later };
+    ImpulseReport solve_once(Round round, JointStage& joints);
     double passage(const BodyContact& contact) const;
-    bool some_pass() const;
+    bool passes(const BodyContact& contact) const;
+    bool find_trouble();
 
     ContactStageOptions options_;
     ContactStep step_;
     ContactFinder finder_;
 
     Coupling coupling_;
-    std::vector<int> kept_;                    ///< contacts in the problem
+    std::vector<char> changed_; ///< of each body: by the last solve
+    std::vector<char> trouble_; ///< of each body: it passes into something, or touches what does
+    std::vector<int> kept_;     ///< contacts in the problem
     std::vector<std::size_t> side_a_, side_b_; ///< touches of the kept contacts
     std::vector<LastImpulse> last_;            ///< of the last step, by rising keys: to start from
     std::vector<ContactEvent> pushes_;

@@ -20,6 +20,7 @@ public:
     void begin(std::span<Body* const> bodies);
     /// A point of body number `body`. Returns its number among the points of the body.
     std::size_t add(int body, const Touch& touch);
+    bool touches(int body) const { return !touches_[static_cast<std::size_t>(body)].empty(); } ///< has points
     /// Lets the bodies that have points take part.
     void join(ResponseKind kind);
     /// Body::couple of that body.

@@ -159,9 +159,13 @@ void JointAngle::add_touches(Coupling& coupling)
 
 void JointAngle::add_limits(Coupling& coupling)
 {
+    first_ = coupling.problem.limits.size();
     for (const Row& row : rows_) {
-        coupling.problem.add_limit(row.limit);
-        double velocity = row.limit.velocity;
+        ImpulseLimit left = row.limit;
+        left.lower -= row.given;
+        left.upper -= row.given;
+        coupling.problem.add_limit(left);
+        double velocity = row.limit.velocity + row.limit.compliance * row.given;
         const auto add = [&](const Placed& side, double sign) {
             const Point& end = side.at(row.arm);
             const Vec3 push = sign * lever(row.n, side.across(row.n, row.arm));
@@ -176,6 +180,11 @@ void JointAngle::add_limits(Coupling& coupling)
         add(a_, -1.0);
         coupling.problem.limits.back().velocity = velocity;
     }
+}
+
+void JointAngle::take_impulses(const ImpulseProblem& problem)
+{
+    for (std::size_t k = 0; k < rows_.size(); ++k) rows_[k].given += problem.limits[first_ + k].impulse;
 }
 
 } // namespace lithe

@@ -35,8 +35,10 @@ public:
     /// Where the sides are now, with how fast those that are led go over a step of h; the rows that matter in it.
     void place(std::span<Body* const> bodies, const JointLimits& limits, const JointMotor& motor, double h);
     void add_touches(Coupling& coupling);
-    /// Adds the rows to a problem of implicit response.
+    /// Adds the rows to a problem of implicit response; what they were given in this step before counts.
     void add_limits(Coupling& coupling);
+    /// From that problem, once it is solved.
+    void take_impulses(const ImpulseProblem& problem);
 
 private:
     enum class Arm { Axis, Side };
@@ -57,6 +59,7 @@ private:
         Vec3 n;
         Arm arm;
         ImpulseLimit limit; ///< its velocity: what has to be added to that of the row
+        double given = 0.0; ///< impulses of this step
     };
     void place(std::span<Body* const> bodies, double h, Placed& side);
     void find_axes();
@@ -68,6 +71,7 @@ private:
     Placed a_, b_;
     Vec3 twist_axis_ = Vec3::Zero(), swing_axis_ = Vec3::Zero(); ///< zero where there is none
     std::vector<Row> rows_;
+    std::size_t first_ = 0; ///< of its rows in the problem
 };
 
 } // namespace lithe

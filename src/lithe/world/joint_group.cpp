@@ -16,6 +16,7 @@ void JointGroup::begin()
     bodies_.clear();
     points_.clear();
     hard_.clear();
+    may_break_ = false;
     size_ = std::numeric_limits<double>::infinity();
 }
 
@@ -26,8 +27,9 @@ int JointGroup::add(Body& body, double size)
     return static_cast<int>(bodies_.size()) - 1;
 }
 
-void JointGroup::add(HeldPoint& point)
+void JointGroup::add(HeldPoint& point, bool breaks)
 {
+    may_break_ = may_break_ || breaks;
     points_.push_back(&point);
     if (point.hard()) hard_.push_back(&point);
 }

@@ -20,6 +20,8 @@ struct HeldPoint {
     double stiffness; ///< [N/m]; hard when infinite
     double damping;   ///< of a soft one [N s/m]
     int group = 0;
+    int joint = -1;            ///< in the problem at hand; -1: it takes no part
+    Vec3 given = Vec3::Zero(); ///< impulse of the problems of this step, on a [N s]
 
     bool hard() const { return stiffness == std::numeric_limits<double>::infinity(); }
     Vec3 stretch() const { return a.start - b.start; }
@@ -34,11 +36,14 @@ public:
     void begin();
     /// A body that impulses move, of that size [m]; 0: it has none. Returns its number in the group.
     int add(Body& body, double size);
-    void add(HeldPoint& point); ///< outlives the group as it is now
+    /// Outlives the group as it is now. `breaks`: its impulses are asked for, or are not its only ones.
+    void add(HeldPoint& point, bool breaks);
 
     /// Where the points are now; those that are led know already.
     void place();
     double size() const { return size_; } ///< of the smallest body [m]
+    /// `meet` does all that there is to do: every point is hard, and may be held with any force.
+    bool meets_alone() const { return hard_.size() == points_.size() && !may_break_ && !taut(); }
     /// The points are farther apart than Newton's method leaves them: they cannot meet, as in a chain that is too short.
     bool taut() const;
 
@@ -58,8 +63,9 @@ private:
     std::vector<HeldPoint*> hard_; ///< of these
     std::vector<Vec3> gaps_;       ///< between the predictions of hard points [m]
     std::vector<Vec3> closed_;     ///< their sum over the rounds
-    double size_ = 0.0;            ///< of the smallest body [m]
-    double stretch_ = 0.0;         ///< the largest of a hard point, where it was placed last [m]
+    bool may_break_ = false;
+    double size_ = 0.0;    ///< of the smallest body [m]
+    double stretch_ = 0.0; ///< the largest of a hard point, where it was placed last [m]
     Coupling coupling_;
 };
 

@@ -8,7 +8,6 @@
 
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
-#include "lithe/core/union_find.hpp"
 
 namespace lithe {
 namespace {
@@ -225,6 +224,8 @@ void JointStage::begin(std::span<Body* const> bodies, std::span<const int> numbe
         last_bodies_.assign(bodies.begin(), bodies.end());
         was_led_ = is_led_;
     }
+    for (HeldPoint& point : points_) point.given.setZero();
+    for (Brace& brace : braces_) brace.given.setZero();
     are_placed_ = knows_ways_ = false;
 }
 
@@ -235,6 +236,7 @@ void JointStage::gather(std::span<const int> number_of)
     braces_.clear();
     angles_.clear();
     joint_of_angle_.clear();
+    point_of_angle_.clear();
     held_.clear();
     joints_.for_each([&](JointId id, const Joint& joint) {
         const int a = number_of[joint.a.index], b = number_of[joint.b.index];
@@ -249,6 +251,7 @@ void JointStage::gather(std::span<const int> number_of)
         if (!turns || (is_a_led && is_b_led)) return;
         angles_.push_back(JointAngle({a, joint.axes->first, is_a_led}, {b, joint.axes->second, is_b_led}));
         joint_of_angle_.push_back(id);
+        point_of_angle_.push_back(points_.size() - 1);
     });
     std::ranges::sort(held_);
     for (int i = 0; i < static_cast<int>(bodies_.size()); ++i)
@@ -287,7 +290,7 @@ void JointStage::find_groups()
             if (number < 0) number = groups_[at(group)].add(body(side->body), sizes_[at(side->body)]);
             side->in_group = number;
         }
-        groups_[at(group)].add(point);
+        groups_[at(group)].add(point, joint_of_[static_cast<std::size_t>(&point - points_.data())].valid());
     }
     gaps_.resize(group_count_);
 }
@@ -328,15 +331,35 @@ void JointStage::place_points()
 
 // ---- as constraints of a problem
 
-void JointStage::add_touches(Coupling& coupling)
+void JointStage::join_held(UnionFind& bodies) const
+{
+    for (const auto& [a, b] : held_)
+        if (!is_led_[at(a)] && !is_led_[at(b)]) bodies.join(a, b);
+}
+
+/// Which groups take part in the problem.
+void JointStage::find_part(LoneJoints lone, const Coupling& coupling)
+{
+    takes_part_.assign(group_count_, 0);
+    if (lone == LoneJoints::TakeIn)
+        for (std::size_t g = 0; g < group_count_; ++g) takes_part_[g] = !groups_[g].meets_alone();
+    for (const HeldPoint& point : points_)
+        for (const HeldPoint::Side* side : {&point.a, &point.b})
+            if (!side->led() && coupling.touches(side->body)) takes_part_[at_group(point)] = 1;
+}
+
+void JointStage::add_touches(LoneJoints lone, Coupling& coupling)
 {
     place_points();
+    find_part(lone, coupling);
     for (HeldPoint& point : points_)
         for (HeldPoint::Side* side : {&point.a, &point.b})
-            if (!side->led()) side->touch = coupling.add(side->body, {side->point, point.middle()});
+            if (takes_part_[at_group(point)] && !side->led())
+                side->touch = coupling.add(side->body, {side->point, point.middle()});
     for (Brace& brace : braces_)
-        if (joints_.contains(brace.joint)) add_touches(brace, coupling);
-    for (JointAngle& angle : angles_) angle.add_touches(coupling);
+        if (takes_part(brace.point) && joints_.contains(brace.joint)) add_touches(brace, coupling);
+    for (std::size_t k = 0; k < angles_.size(); ++k)
+        if (takes_part(point_of_angle_[k])) angles_[k].add_touches(coupling);
 }
 
 /// Both sides feel a brace at one place, along the force that was between them.
@@ -356,18 +379,19 @@ void JointStage::add_touches(Brace& brace, Coupling& coupling)
 ///
 /// about the square of the angle by which they swing on in a step, their turns against each other are damped by
 /// h |force| size (1 + s/8)  from s = 0.2 on: as much as makes every swing stable.
-void JointStage::add_constraint(const Brace& brace, Coupling& coupling)
+void JointStage::add_constraint(Brace& brace, Coupling& coupling)
 {
     const HeldPoint& point = points_[brace.point];
     const double response = responses_[brace.point], size = groups_[at(point.group)].size();
     const double s = h_ * h_ * joints_[brace.joint].force.norm() * response / size;
     if (!(s > 0.2)) return;
-    coupling.problem.add_joint({.compliance = response / (s * (1.0 + s / 8.0))});
+    const double compliance = response / (s * (1.0 + s / 8.0));
+    brace.constraint = coupling.problem.add_joint({.compliance = compliance});
     const auto velocity_of = [&](const HeldPoint::Side& side, std::size_t touch, double sign) -> Vec3 {
         return side.led() ? side.led_velocity : coupling.couple(side.body, touch, sign);
     };
     const Vec3 u = velocity_of(point.a, brace.touch_a, 1.0) - velocity_of(point.b, brace.touch_b, -1.0);
-    coupling.problem.joints.back().velocity = u;
+    coupling.problem.joints.back().velocity = u + compliance * brace.given;
 }
 
 Vec3 JointStage::velocity(const HeldPoint::Side& side, double sign, ResponseKind kind,
@@ -380,19 +404,34 @@ Vec3 JointStage::velocity(const HeldPoint::Side& side, double sign, ResponseKind
 void JointStage::add_constraints(ResponseKind kind, Coupling& coupling)
 {
     ImpulseProblem& problem = coupling.problem;
-    first_ = problem.joints.size();
     responses_.clear();
-    for (const HeldPoint& point : points_) {
-        problem.add_joint({});
+    for (HeldPoint& point : points_) {
+        responses_.push_back(0.0);
+        point.joint = -1;
+        if (!takes_part_[at_group(point)]) continue;
+        point.joint = problem.add_joint({});
         const Vec3 u = velocity(point.a, 1.0, kind, coupling) - velocity(point.b, -1.0, kind, coupling);
         problem.joints.back().velocity = u;
-        responses_.push_back(response_of_last(problem.joint_rows()));
+        responses_.back() = response_of_last(problem.joint_rows());
         if (kind == ResponseKind::Implicit) hold(point, problem);
     }
     if (kind != ResponseKind::Implicit) return;
-    for (const Brace& brace : braces_)
-        if (joints_.contains(brace.joint)) add_constraint(brace, coupling);
-    for (JointAngle& angle : angles_) angle.add_limits(coupling);
+    for (Brace& brace : braces_) {
+        brace.constraint = -1;
+        if (takes_part(brace.point) && joints_.contains(brace.joint)) add_constraint(brace, coupling);
+    }
+    for (std::size_t k = 0; k < angles_.size(); ++k)
+        if (takes_part(point_of_angle_[k])) angles_[k].add_limits(coupling);
+}
+
+void JointStage::take_impulses(const ImpulseProblem& problem)
+{
+    for (HeldPoint& point : points_)
+        if (point.joint >= 0) point.given += problem.joints[at(point.joint)].impulse;
+    for (Brace& brace : braces_)
+        if (brace.constraint >= 0) brace.given += problem.joints[at(brace.constraint)].impulse;
+    for (std::size_t k = 0; k < angles_.size(); ++k)
+        if (takes_part(point_of_angle_[k])) angles_[k].take_impulses(problem);
 }
 
 /// What the joint that was added last does about its stretch.
@@ -401,11 +440,11 @@ void JointStage::hold(const HeldPoint& point, ImpulseProblem& problem) const
     ImpulseJoint& joint = problem.joints.back();
     if (!point.hard()) {
         const SoftJoint soft = soft_joint(point.stiffness, point.damping, h_);
-        joint.velocity += soft.stretch_rate * point.stretch();
+        joint.velocity += soft.stretch_rate * point.stretch() + soft.compliance * point.given;
         joint.compliance = soft.compliance;
     } else if (groups_[at(point.group)].taut()) {
-        joint.velocity += taut_recovery / h_ * point.stretch();
         joint.compliance = taut_compliance * responses_.back();
+        joint.velocity += taut_recovery / h_ * point.stretch() + joint.compliance * point.given;
     } else {
         joint.velocity += point.stretch() / h_;
     }
@@ -417,7 +456,7 @@ void JointStage::break_weak(const ImpulseProblem& problem)
     for (std::size_t k = 0; k < points_.size(); ++k) {
         const JointId id = joint_of_[k];
         if (!id.valid()) break; // inner joints come last, and never break
-        impulse += problem.joints[first_ + k].impulse;
+        impulse += problem.joints[at(points_[k].joint)].impulse;
         if (k + 1 < points_.size() && joint_of_[k + 1] == id) continue;
         joints_[id].force = impulse / h_;
         if (joints_[id].force.norm() > joints_[id].options.strength) remove(id);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "lithe/body/joint.hpp"
+#include "lithe/core/union_find.hpp"
 #include "lithe/world/body_order.hpp"
 #include "lithe/world/joint_angle.hpp"
 #include "lithe/world/joint_group.hpp"
@@ -14,6 +15,12 @@ struct JointStageOptions {
     /// How far apart points may be at the end of a step, as a share of the size of the smallest body that hangs together
     /// with them. > 0
     double gap = 1e-8;
+};
+
+/// Joints of bodies that a problem does not touch.
+enum class LoneJoints {
+    Leave,
+    TakeIn ///< but for those that JointStage::meet solves alone just as well
 };
 
 /// Joints of a world, as constraints of its steps. Points of two bodies are led to meet at the end of the step, by the same
@@ -60,10 +67,14 @@ public:
     {
         return std::ranges::binary_search(held_, std::pair(std::min(a, b), std::max(a, b)));
     }
-    /// Adds the points of the joints.
-    void add_touches(Coupling& coupling);
+    /// Lets bodies that impulses may move and that hang together be in one set.
+    void join_held(UnionFind& bodies) const;
+    /// Adds the points of the joints of bodies that have points in the problem already, and of what hangs together with them.
+    void add_touches(LoneJoints lone, Coupling& coupling);
     /// Adds the joints to a problem that the bodies have joined.
     void add_constraints(ResponseKind kind, Coupling& coupling);
+    /// Of a problem of implicit response that was solved: what comes later in the step goes on from there.
+    void take_impulses(const ImpulseProblem& problem);
     /// Of the problem that was solved last: joints that were too weak for their impulses are gone afterwards.
     void break_weak(const ImpulseProblem& problem);
 
@@ -78,6 +89,8 @@ private:
         JointId joint;
         std::size_t point; ///< one of the joint
         std::size_t touch_a = 0, touch_b = 0;
+        int constraint = -1;       ///< in the problem at hand; -1: none
+        Vec3 given = Vec3::Zero(); ///< impulse of this step [N s]
     };
     Body& body(int number) const { return *bodies_[static_cast<std::size_t>(number)]; }
     std::vector<JointId> between(const BodyOrder& order) const;
@@ -90,7 +103,10 @@ private:
     void lead_points();
     void place_points();
     void add_touches(Brace& brace, Coupling& coupling);
-    void add_constraint(const Brace& brace, Coupling& coupling);
+    void add_constraint(Brace& brace, Coupling& coupling);
+    void find_part(LoneJoints lone, const Coupling& coupling);
+    bool takes_part(std::size_t point) const { return takes_part_[at_group(points_[point])] != 0; }
+    static std::size_t at_group(const HeldPoint& point) { return static_cast<std::size_t>(point.group); }
     template <class F>
     void for_each_group(const F& f);
     Vec3 velocity(const HeldPoint::Side& side, double sign, ResponseKind kind, Coupling& coupling) const;
@@ -103,23 +119,24 @@ private:
     // of the step at hand
     std::span<Body* const> bodies_;
     double h_ = 0.0;
-    std::size_t first_ = 0;   ///< of the joints in the problem
-    bool are_placed_ = false; ///< the points know where they are
-    bool knows_ways_ = false; ///< of those that are led
+    std::vector<char> takes_part_; ///< of each group, in the problem at hand
+    bool are_placed_ = false;      ///< the points know where they are
+    bool knows_ways_ = false;      ///< of those that are led
 
     // the same from step to step, unless joints or bodies come and go
     int last_revision_ = -1;
     std::vector<Body*> last_bodies_;
-    std::vector<char> is_led_, was_led_;    ///< of each body: nothing moves it
-    std::vector<HeldPoint> points_;         ///< joint by joint, then those of inner joints
-    std::vector<JointId> joint_of_;         ///< of each point; none for inner joints
-    std::vector<Brace> braces_;             ///< of hard balls and hinges
-    std::vector<double> responses_;         ///< of each point to its own impulse [1/kg]
-    std::vector<JointAngle> angles_;        ///< of joints with limits or motors
-    std::vector<JointId> joint_of_angle_;   ///< of each of these
-    std::vector<std::pair<int, int>> held_; ///< bodies that a joint holds together, sorted
-    std::vector<double> sizes_;             ///< of each body [m]
-    std::vector<JointGroup> groups_;        ///< the first group_count_ of them
+    std::vector<char> is_led_, was_led_;      ///< of each body: nothing moves it
+    std::vector<HeldPoint> points_;           ///< joint by joint, then those of inner joints
+    std::vector<JointId> joint_of_;           ///< of each point; none for inner joints
+    std::vector<Brace> braces_;               ///< of hard balls and hinges
+    std::vector<double> responses_;           ///< of each point to its own impulse [1/kg]
+    std::vector<JointAngle> angles_;          ///< of joints with limits or motors
+    std::vector<JointId> joint_of_angle_;     ///< of each of these
+    std::vector<std::size_t> point_of_angle_; ///< and one of its points
+    std::vector<std::pair<int, int>> held_;   ///< bodies that a joint holds together, sorted
+    std::vector<double> sizes_;               ///< of each body [m]
+    std::vector<JointGroup> groups_;          ///< the first group_count_ of them
     std::size_t group_count_ = 0;
     std::vector<double> gaps_; ///< of each group
 };
