@@ -59,11 +59,10 @@ inline Points in_world(const RigidPose& frame, const Points& X)
 /// or at rest. [m]
 Points surface_in_frame(const Shown& shown, const Published& now);
 
-/// The vertices of the surface in the world. [m]
-inline Points surface_in_world(const Shown& shown, const Published& now)
-{
-    return in_world(now.frame, surface_in_frame(shown, now));
-}
+/// The vertices of the surface in the world, on all threads. [m]
+Points surface_in_world(const Shown& shown, const Published& now);
+/// The same where there may be room for them already.
+void place_surface(const Shown& shown, const Published& now, Points& x);
 
 /// The vertices of the volume in the world. [m]
 inline Points nodes_in_world(const Shown& shown, const Published& now)

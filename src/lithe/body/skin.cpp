@@ -11,16 +11,20 @@ namespace {
 /// Adds what one bone does to its vertices from `begin` until `end`, places in its own list.
 void add_bone(const SkinBone& skin, const BoneMotion& bone, std::size_t begin, std::size_t end, Points& x)
 {
+    constexpr Index most = 128; // at a time, so that what they moved stays near
     const Mat3 R = bone.frame.rotation.toRotationMatrix();
     const Eigen::VectorXf q = bone.q->cast<float>();
-    for (std::size_t i = begin; i < end; ++i) {
-        const auto k = static_cast<Index>(i);
-        Vec3 p = skin.rest.col(k);
-        if (q.size() > 0) {
-            const Eigen::Vector3f moved = skin.basis.middleRows<3>(3 * k).lazyProduct(q);
-            p += moved.cast<double>();
+    Eigen::Matrix<float, Eigen::Dynamic, 1, 0, 3 * most, 1> moved;
+    for (auto first = static_cast<Index>(begin); first < static_cast<Index>(end); first += most) {
+        const Index count = std::min(most, static_cast<Index>(end) - first);
+        moved.setZero(3 * count);
+        if (q.size() > 0) moved.noalias() = skin.basis.middleRows(3 * first, 3 * count) * q;
+        for (Index i = 0; i < count; ++i) {
+            const Index k = first + i;
+            const Vec3 p = skin.rest.col(k) + moved.segment<3>(3 * i).cast<double>();
+            x.col(skin.vertices[static_cast<std::size_t>(k)]) +=
+                skin.weights[k] * (R * p + bone.frame.translation);
         }
-        x.col(skin.vertices[i]) += skin.weights[k] * (R * p + bone.frame.translation);
     }
 }
 
