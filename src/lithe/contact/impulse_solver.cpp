@@ -91,6 +91,7 @@ void ImpulseSolver::prepare(const ImpulseProblem& problem)
     contacts_.resize(contact_count);
     contact_response_.resize(contact_count);
     states_.assign(contact_count, ContactState::Separating);
+    pressing_.resize(contact_order_.size());
     limit_response_.resize(limit_count);
     parallel_for(static_cast<Index>(contact_count), 16,
                  [&](Index c) { prepare_contact(problem, static_cast<int>(c)); });
@@ -362,7 +363,9 @@ void ImpulseSolver::push_joint(const ImpulseProblem& problem, int joint, const V
 double ImpulseSolver::sweep_until_still(const ImpulseProblem& problem, const ImpulseOptions& options,
                                         std::size_t island)
 {
-    constexpr int patience = 6, patience_after_leap = 2; // sweeps
+    constexpr int patience = 6, patience_after_leap = 2, pressing_sweeps = 4;
+    constexpr int eager =
+        30; // sweeps, after which every one is of all contacts: whoever wants so many wants to be exact
     Island& here = islands_[island];
     ImpulseReport& report = here.report;
     double* numbers = numbers_.data() + here.begin;
@@ -374,12 +377,22 @@ double ImpulseSolver::sweep_until_still(const ImpulseProblem& problem, const Imp
     const double speed =
         leaps > 0 ? std::max(0.1 * options.tolerance, 1e-7) * largest_approach(problem, island) : 0.0;
     start_mixing();
+    int pressing_left = 0;
     for (;;) {
         here.mixing.before(numbers);
-        const SweepSize size = sweep(problem, island);
+        const bool some = pressing_left > 0 && leaps == 0 && report.sweeps < eager;
+        const Visit visit = some ? Visit::Pressing : Visit::All;
+        pressing_left = visit == Visit::All ? pressing_sweeps : pressing_left - 1;
+        const int pressing_before = here.pressing;
+        const SweepSize size = sweep(problem, island, visit);
+        if (here.pressing != pressing_before) here.mixing.forget();
         ++report.sweeps;
         report.residual = size.impulse > 0.0 ? std::sqrt(size.change / size.impulse) : 0.0;
         const bool looks_still = report.residual <= options.tolerance;
+        if (looks_still && visit == Visit::Pressing && report.sweeps < options.max_sweeps) {
+            pressing_left = 0; // so far: now the others
+            continue;
+        }
         const bool still = looks_still && (leaps == 0 || size.speed_change <= speed);
         const bool last = report.sweeps >= options.max_sweeps;
         report.status = still ? ImpulseStatus::Converged : ImpulseStatus::SweepLimit;
@@ -437,7 +450,7 @@ bool ImpulseSolver::leap(const ImpulseProblem& problem, std::size_t island, cons
     before = numbers;
     if (!solve_at_once(problem, island, speed)) return false;
     ++islands_[island].report.sweeps;
-    if (sweep(problem, island).square <= size.square) return true;
+    if (sweep(problem, island, Visit::All).square <= size.square) return true;
     numbers = before;
     return false;
 }
@@ -472,34 +485,51 @@ bool ImpulseSolver::solve_at_once(const ImpulseProblem& problem, std::size_t isl
     return true;
 }
 
-/// Every contact, then every limit, solved while all others hold still.
-ImpulseSolver::SweepSize ImpulseSolver::sweep(const ImpulseProblem& problem, std::size_t island)
+void ImpulseSolver::sweep_contact(const ImpulseProblem& problem, int c, double* impulse, SweepSize& size)
+{
+    if (!contacts_[at(c)].movable()) return;
+    Eigen::Map<Vec3> j(impulse);
+    const ContactImpulse found = contacts_[at(c)].solve_again(contact_velocity(problem, c), j);
+    const Vec3 change = found.impulse - j;
+    j = found.impulse;
+    states_[at(c)] = found.state;
+    if (!change.isZero(0.0)) push<3>(contact_links_, c, change, numbers_.data());
+    size.add(contact_response_[at(c)], change.norm(), j.norm());
+}
+
+void ImpulseSolver::sweep_limit(const ImpulseProblem& problem, int c, double& j, SweepSize& size)
+{
+    const double response = limit_response_[at(c)];
+    if (response == 0.0) return;
+    const ImpulseLimit& limit = problem.limits[at(c)];
+    const double w =
+        limit.velocity + change_at<1>(limit_links_, c, numbers_.data())[0] + limit.compliance * j;
+    const double change = std::clamp(j - w / response, limit.lower, limit.upper) - j;
+    j += change;
+    if (change != 0.0) push<1>(limit_links_, c, Vec<1>(change), numbers_.data());
+    size.add(response, std::abs(change), std::abs(j));
+}
+
+/// Every contact, or every one that presses, then every limit, solved while all others hold still.
+ImpulseSolver::SweepSize ImpulseSolver::sweep(const ImpulseProblem& problem, std::size_t island, Visit visit)
 {
     SweepSize size;
-    double* numbers = numbers_.data();
-    double* impulse = numbers + islands_[island].begin;
-    for (const int c : contacts_of(island)) {
-        Eigen::Map<Vec3> j(impulse);
-        impulse += 3;
-        if (!contacts_[at(c)].movable()) continue;
-        const ContactImpulse found = contacts_[at(c)].solve_again(contact_velocity(problem, c), j);
-        const Vec3 change = found.impulse - j;
-        j = found.impulse;
-        states_[at(c)] = found.state;
-        if (!change.isZero(0.0)) push<3>(contact_links_, c, change, numbers);
-        size.add(contact_response_[at(c)], change.norm(), j.norm());
+    Island& here = islands_[island];
+    const auto contacts = contacts_of(island);
+    int* pressing = pressing_.data() + here.first_contact;
+    double* impulses = numbers_.data() + here.begin;
+    if (visit == Visit::Pressing) {
+        for (int i = 0; i < here.pressing; ++i)
+            sweep_contact(problem, contacts[at(pressing[i])], impulses + 3 * pressing[i], size);
+    } else {
+        here.pressing = 0;
+        for (int k = 0; k < static_cast<int>(contacts.size()); ++k) {
+            sweep_contact(problem, contacts[at(k)], impulses + 3 * k, size);
+            if (!Vec3::Map(impulses + 3 * k).isZero(0.0)) pressing[here.pressing++] = k;
+        }
     }
-    for (const int c : limits_of(island)) {
-        double& j = *impulse++;
-        const double response = limit_response_[at(c)];
-        if (response == 0.0) continue;
-        const ImpulseLimit& limit = problem.limits[at(c)];
-        const double w = limit.velocity + change_at<1>(limit_links_, c, numbers)[0] + limit.compliance * j;
-        const double change = std::clamp(j - w / response, limit.lower, limit.upper) - j;
-        j += change;
-        if (change != 0.0) push<1>(limit_links_, c, Vec<1>(change), numbers);
-        size.add(response, std::abs(change), std::abs(j));
-    }
+    double* limit = impulses + 3 * static_cast<Index>(contacts.size());
+    for (const int c : limits_of(island)) sweep_limit(problem, c, *limit++, size);
     return size;
 }
 

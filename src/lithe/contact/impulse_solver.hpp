@@ -42,6 +42,7 @@ struct [[nodiscard]] ImpulseReport {
 /// bits for any number of threads. The joints of an island are eliminated by a direct solve, see JointSystem, so that
 /// a contact feels the whole skeleton behind the bone it touches. Contacts and limits are swept one after the other,
 /// each solved exactly while the others hold still (block Gauss-Seidel), from the impulses that the problem brings.
+/// Most contacts only might touch: those without an impulse are looked at in every fifth sweep, and before the last.
 /// Between two sweeps the impulses are mixed with earlier ones, see Mixing; small islands without joints that need many
 /// sweeps leap: all contacts are solved at once, see ConeNewton. The joints have the last word.
 ///
@@ -65,6 +66,7 @@ private:
         Index begin = 0, body_begin = 0,
               joint_begin = 0; ///< its numbers: impulses, those of bodies, of joints
         int first_contact = 0, first_limit = 0, first_articulation = 0; ///< in the orders below
+        int pressing = 0;                                               ///< contacts with an impulse
         Mixing mixing = {};
         ImpulseReport report = {};
     };
@@ -108,7 +110,10 @@ private:
     void push_joint(const ImpulseProblem& problem, int joint, const Vec3& impulse);
     double sweep_until_still(const ImpulseProblem& problem, const ImpulseOptions& options,
                              std::size_t island);
-    SweepSize sweep(const ImpulseProblem& problem, std::size_t island);
+    enum class Visit { All, Pressing };
+    SweepSize sweep(const ImpulseProblem& problem, std::size_t island, Visit visit);
+    void sweep_contact(const ImpulseProblem& problem, int c, double* impulse, SweepSize& size);
+    void sweep_limit(const ImpulseProblem& problem, int c, double& impulse, SweepSize& size);
     Vec3 contact_velocity(const ImpulseProblem& problem, int c) const;
     double largest_approach(const ImpulseProblem& problem, std::size_t island) const;
     bool can_leap(std::size_t island) const;
@@ -131,8 +136,10 @@ private:
     UnionFind sets_;              ///< of bodies
     std::vector<int> island_of_body_;
     std::vector<int> contact_order_, limit_order_, articulation_order_; ///< by island
-    std::vector<char> is_factorised_;                                   ///< per articulation
-    std::vector<Index> numbers_of_body_, numbers_of_articulation_;      ///< where they start
+    std::vector<int>
+        pressing_; ///< places in its part of contact_order_, from the first contact of each island
+    std::vector<char> is_factorised_;                              ///< per articulation
+    std::vector<Index> numbers_of_body_, numbers_of_articulation_; ///< where they start
     std::vector<Index> body_size_;
 
     // An island's numbers lie together: its impulses, the a of its bodies, then L^-1 J a of its articulations.

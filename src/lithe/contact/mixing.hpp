@@ -20,6 +20,7 @@ public:
 
     /// The changes of the first `weighed` numbers are weighed; all are combined. The arrays have to outlive the mixing.
     void start(Index size, const double* weights, Index weighed, double* memory);
+    void forget(); ///< what it has seen so far: g is another now
     void before(const double* x);
     void after(double* x);
     /// In place of `after` when no time is left: x = g(x), or the g(x) before it if the mixed x in between did harm.
@@ -36,7 +37,6 @@ private:
     bool did_harm(double square) const { return mixed_ && square > 2.0 * last_square_; }
     void remember(const Eigen::Map<VecX>& result);
     void mix(Eigen::Map<VecX>& x);
-    void forget();
 
     Index size_ = 0, weighed_ = 0;
     const double* weights_ = nullptr;
