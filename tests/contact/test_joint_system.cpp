@@ -242,3 +242,40 @@ TEST(JointSystem, NoticesOtherJoints)
         EXPECT_LT(largest_gap_rate(bodies), 1e-12);
     }
 }
+
+TEST(JointSystem, AnyArticulationsMayTakePart)
+{
+    // Two kinds of chains side by side; the same solver for all, some, others, and all again.
+    Random random(13);
+    ImpulseSolver solver;
+    for (const std::vector<int>& lengths :
+         {std::vector{5, 3, 5, 3}, std::vector{5}, std::vector{3, 3}, std::vector{3, 5, 5, 3}}) {
+        std::vector<PlainBodies> chains;
+        ImpulseProblem problem;
+        for (const int length : lengths) chains.push_back(chain(random, length, 2));
+        PlainBodies all;
+        for (const PlainBodies& one : chains) all.insert(all.end(), one.begin(), one.end());
+        add_bodies(problem, all);
+        int first = 0;
+        for (const int length : lengths) {
+            for (int k = 1; k < length; ++k)
+                add_joint(problem, all, first + k - 1, first + k, random_point(random));
+            first += length;
+        }
+        solver.prepare(problem);
+        EXPECT_LT(solver.solve(problem, {}).joint_residual, 1e-12);
+        // as every chain alone does
+        const MatX J = dense_rows(problem, problem.joint_rows());
+        VecX u(3 * static_cast<Index>(problem.joints.size()));
+        for (std::size_t k = 0; k < problem.joints.size(); ++k)
+            u.segment<3>(3 * static_cast<Index>(k)) = problem.joints[k].velocity;
+        EXPECT_GT(u.norm(), 0.1);
+        VecX changes(J.cols());
+        Index next = 0;
+        for (int body = 0; body < problem.body_count(); ++body) {
+            changes.segment(next, problem.body_size(body)) = solver.change(body);
+            next += problem.body_size(body);
+        }
+        EXPECT_LT((J * changes + u).norm(), 1e-11 * u.norm());
+    }
+}

@@ -180,3 +180,45 @@ TEST(Bvh, BoxesOfElementsHoldThemAndTheirMargin)
     ASSERT_EQ(boxes.size(), 12u);
     for (const Box3& box : boxes) EXPECT_EQ(box.volume(), 0.0);
 }
+
+TEST(Bvh, PairsOnTheirWayAgreeWithBruteForce)
+{
+    // far from the origin too, where single precision is coarse
+    for (const double offset : {0.0, 1000.0}) {
+        auto left = random_boxes(300, 0.2, 13), right = random_boxes(200, 0.2, 14);
+        for (auto* boxes : {&left, &right})
+            for (Box3& box : *boxes) box.translate(Vec3::Constant(offset));
+        const Vec3 way(0.3, -0.1, 0.0);
+        constexpr double reach = 0.01;
+        Pairs found, expected;
+        Bvh(left).for_each_pair(Bvh(right), way, reach, [&](int i, int j) { found.emplace_back(i, j); });
+        for (int i = 0; i < 300; ++i)
+            for (int j = 0; j < 200; ++j) {
+                Box3 swept = left[i];
+                swept.extend(Box3(left[i].min() + way, left[i].max() + way));
+                swept = Box3(swept.min().array() - reach, swept.max().array() + reach);
+                if (swept.intersects(right[j])) expected.emplace_back(i, j);
+            }
+        EXPECT_GT(expected.size(), 100u);
+        EXPECT_EQ(sorted(found), expected);
+    }
+}
+
+TEST(FloatBox, HoldsItsBoxAtEverySize)
+{
+    Random random(15);
+    for (const double size : {1e-300, 1e-30, 1.0, 1e7, 1e30, 1e300})
+        for (int k = 0; k < 200; ++k) {
+            const Vec3 p = size * test::random_point(random, -1.0, 1.0);
+            const Vec3 q = p + 1e-9 * size * test::random_point(random, 0.0, 1.0);
+            const FloatBox out = around({p, q});
+            for (int c = 0; c < 3; ++c) {
+                EXPECT_LE(static_cast<double>(out.lo[c]), p[c]) << size;
+                EXPECT_GE(static_cast<double>(out.hi[c]), q[c]) << size;
+                if (size == 1.0) {
+                    EXPECT_LT(out.hi[c] - out.lo[c], 1e-6f);
+                }
+            }
+        }
+    EXPECT_FALSE(meet(around(Box3()), around({Vec3::Constant(-1.0), Vec3::Ones()})));
+}

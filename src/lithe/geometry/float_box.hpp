@@ -13,6 +13,17 @@ struct alignas(32) FloatBox {
     float hi[4]; ///< the fourth is the sum of the sides, for comparing boxes
 };
 
+/// From its corners, of which the fourth numbers do not matter.
+inline FloatBox float_box(__m128 lo, __m128 hi)
+{
+    const __m128 side = _mm_sub_ps(hi, lo), y = _mm_movehdup_ps(side), z = _mm_movehl_ps(side, side);
+    const __m128 sum = _mm_add_ss(_mm_add_ss(side, y), z);
+    FloatBox out;
+    _mm_store_ps(out.lo, _mm_blend_ps(lo, _mm_setzero_ps(), 8));
+    _mm_store_ps(out.hi, _mm_insert_ps(hi, sum, 3 << 4));
+    return out;
+}
+
 /// Rounded outward.
 inline FloatBox around(const Box3& box)
 {
@@ -25,20 +36,13 @@ inline FloatBox around(const Box3& box)
     };
     const __m128 min = _mm_min_ps(rounded(box.min()), _mm_set1_ps(most));
     const __m128 max = _mm_max_ps(rounded(box.max()), _mm_set1_ps(-most));
-    FloatBox out;
-    _mm_store_ps(out.lo, _mm_sub_ps(min, step(min)));
-    _mm_store_ps(out.hi, _mm_add_ps(max, step(max)));
-    out.hi[3] = (out.hi[0] - out.lo[0]) + (out.hi[1] - out.lo[1]) + (out.hi[2] - out.lo[2]);
-    return out;
+    return float_box(_mm_sub_ps(min, step(min)), _mm_add_ps(max, step(max)));
 }
 
 inline FloatBox merged(const FloatBox& a, const FloatBox& b)
 {
-    FloatBox out;
-    _mm_store_ps(out.lo, _mm_min_ps(_mm_load_ps(a.lo), _mm_load_ps(b.lo)));
-    _mm_store_ps(out.hi, _mm_max_ps(_mm_load_ps(a.hi), _mm_load_ps(b.hi)));
-    out.hi[3] = (out.hi[0] - out.lo[0]) + (out.hi[1] - out.lo[1]) + (out.hi[2] - out.lo[2]);
-    return out;
+    return float_box(_mm_min_ps(_mm_load_ps(a.lo), _mm_load_ps(b.lo)),
+                     _mm_max_ps(_mm_load_ps(a.hi), _mm_load_ps(b.hi)));
 }
 
 /// Touching counts.
