@@ -230,7 +230,7 @@ void play(World& world, int frames, const std::vector<Shown>& shown, SceneCost& 
             cost.most_sweeps = std::max(cost.most_sweeps, report.sweeps);
         }
         const Frame frame = world.publish();
-        for (std::size_t b = 0; b < shown.size(); ++b) place_surface(shown[b], frame.bodies[b], surfaces[b]);
+        place_surfaces(shown, frame.bodies, surfaces);
         total += watch.seconds();
         worst = std::max(worst, watch.seconds());
     }

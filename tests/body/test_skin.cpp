@@ -67,6 +67,22 @@ TEST(Skin, IsTheWeightedSumOfItsBones)
     EXPECT_LT((x - expected).cwiseAbs().maxCoeff(), 2e-6); // shapes are summed in single precision
 }
 
+TEST(Skin, OfManyBodiesIsThatOfEachAlone)
+{
+    const Worm worm;
+    std::vector<RigidPose> elsewhere;
+    for (const RigidPose& frame : worm.frames) elsewhere.push_back({frame.rotation, 2.0 * frame.translation});
+    std::vector<BoneMotion> moved = worm.motions();
+    for (std::size_t k = 0; k < moved.size(); ++k) moved[k].frame = elsewhere[k];
+    Points a(3, vertex_count), b(3, vertex_count), alone(3, vertex_count);
+    const std::vector<SkinPlacement> bodies{{worm.motions(), &a}, {moved, &b}};
+    place_skins(worm.skin, bodies);
+    place_skin(worm.skin, worm.motions(), alone);
+    EXPECT_EQ(a, alone);
+    place_skin(worm.skin, moved, alone);
+    EXPECT_EQ(b, alone);
+}
+
 TEST(Skin, HasTheSameBitsForAnyNumberOfThreads)
 {
     const Worm worm;
@@ -91,6 +107,28 @@ TEST(Skin, IsWhatTheSurfaceOfABodyShows)
     Points x(3, vertex_count);
     place_skin(worm.skin, worm.motions(), x);
     EXPECT_EQ(surface_in_world(shown, now), Points(x.colwise() + Vec3(1, 2, 3)));
+}
+
+TEST(Skin, SurfacesOfManyBodiesAreThoseOfEachAlone)
+{
+    const Worm worm;
+    Shown on_bones, plain;
+    on_bones.surface.vertices = Points::Zero(3, vertex_count);
+    on_bones.skin = std::make_shared<const std::vector<SkinBone>>(worm.skin);
+    plain.surface.vertices = Points::Random(3, 10);
+    Published here, there, framed, lone;
+    for (std::size_t k = 0; k < 3; ++k) {
+        here.bones.push_back({worm.frames[k], worm.q[k]});
+        there.bones.push_back({worm.frames[2 - k], k == 2 ? VecX() : VecX(0.5 * worm.q[k])});
+    }
+    framed = here;
+    framed.frame.translation = lone.frame.translation = Vec3(1, 2, 3);
+    const std::vector<Shown> shown{on_bones, plain, on_bones, on_bones};
+    const std::vector<Published> now{here, lone, framed, there};
+    std::vector<Points> x(4);
+    place_surfaces(shown, now, x);
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(x[i], surface_in_world(shown[i], now[i])) << i;
+    EXPECT_NE(x[0], x[3]);
 }
 
 } // namespace

@@ -50,10 +50,8 @@ struct Published {
     Points node_velocities = {};  ///< in world axes [m/s]
 };
 
-inline Points in_world(const RigidPose& frame, const Points& X)
-{
-    return (frame.rotation.toRotationMatrix() * X).colwise() + frame.translation;
-}
+/// Moved along with a frame, on all threads.
+Points in_world(const RigidPose& frame, Points X);
 
 /// The vertices of the surface in the body's frame: those published, or  rest + morphs * weights,  or on the bones,
 /// or at rest. [m]
@@ -63,6 +61,9 @@ Points surface_in_frame(const Shown& shown, const Published& now);
 Points surface_in_world(const Shown& shown, const Published& now);
 /// The same where there may be room for them already.
 void place_surface(const Shown& shown, const Published& now, Points& x);
+
+/// Those of many bodies: what they share is read once.
+void place_surfaces(std::span<const Shown> shown, std::span<const Published> now, std::span<Points> x);
 
 /// The vertices of the volume in the world. [m]
 inline Points nodes_in_world(const Shown& shown, const Published& now)

@@ -29,5 +29,11 @@ struct BoneMotion {
 /// x_i = sum_k w_ik (t_k + R_k (X_ik + S_ik q_k))  for all vertices, on all threads; the same bits for any number of them. `x` is 3 x
 /// vertices.
 void place_skin(std::span<const SkinBone> skin, std::span<const BoneMotion> bones, Points& x);
+/// The same for bodies that share a skin: it is read once.
+struct SkinPlacement {
+    std::vector<BoneMotion> bones;
+    Points* x; ///< 3 x vertices
+};
+void place_skins(std::span<const SkinBone> skin, std::span<const SkinPlacement> bodies);
 
 } // namespace lithe
