@@ -2,6 +2,7 @@
 #include "simulate.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "lithe/core/atomic_file.hpp"
@@ -14,6 +15,7 @@
 #include "lithe/render/layout.hpp"
 #include "lithe/render/render.hpp"
 #include "lithe/render/report.hpp"
+#include "lithe/render/video.hpp"
 #include "lithe/scene/builtin_scenes.hpp"
 #ifdef LITHE_VIEWER
 #include "lithe/server/web_server.hpp"
@@ -113,6 +115,49 @@ std::vector<int> telling_frames(const RunOptions& run)
     return numbers;
 }
 
+/// Every how many frames the film has a picture: of long runs it has fewer in a second.
+int film_stride(const RunOptions& run)
+{
+    constexpr double most_per_second = 30.0;
+    constexpr int most = 150;
+    const int count = run.last_frame - run.first_frame + 1;
+    return std::max({1, static_cast<int>(std::lround(run.fps / most_per_second)), (count + most - 1) / most});
+}
+
+std::vector<int> film_frames(const RunOptions& run)
+{
+    std::vector<int> numbers;
+    for (int frame = run.first_frame; frame <= run.last_frame; frame += film_stride(run))
+        numbers.push_back(frame);
+    return numbers;
+}
+
+/// At the speed of life, small and coarse: some minutes for the largest scenes. False when there is no ffmpeg to make it.
+bool write_film(const fs::path& path, const FrameKeeper& film, FrameView view, double fps, Session& session)
+{
+    const auto third = [](int pixels) { return std::max(2, pixels / 6 * 2); }; // even, as H.264 wants it
+    view.options.width = third(2 * view.options.width);
+    view.options.height = third(2 * view.options.height);
+    view.options.samples = 4;
+    Progress& progress = session.progress();
+    std::optional<VideoWriter> video;
+    try {
+        video.emplace(path, VideoOptions{view.options.width, view.options.height, fps});
+    } catch (const InputError& error) {
+        session.say("no film: {}\n", error.what());
+        return false;
+    }
+    Progress quiet([&](const ProgressEvent&) { progress.check(); }, {});
+    progress.begin("film", static_cast<std::int64_t>(film.frames().size()));
+    for (const Frame& frame : film.frames()) {
+        video->add(draw_frame(film.bodies(), frame, view, quiet));
+        progress.advance();
+    }
+    progress.end();
+    video->finish();
+    return true;
+}
+
 Plot make_plot(const RunMetrics& metrics, std::string title, PlotAxis y)
 {
     Plot plot{.title = std::move(title), .x = {"time", "s"}, .y = std::move(y), .x_values = {}, .series = {}};
@@ -189,21 +234,26 @@ void run_scene(const BuiltinScene& builtin, const DemoOptions& options, Session&
     session.say("{}: {}\n", builtin.name, scene.title);
     PreparedScene prepared = prepare_scene(scene, session.progress());
     if (options.frames) prepared.run.last_frame = *options.frames;
-    FrameKeeper keeper(telling_frames(prepared.run));
-    FrameSink* watchers[] = {&keeper};
+    FrameKeeper keeper(telling_frames(prepared.run)), film(film_frames(prepared.run));
+    FrameSink* watchers[] = {&keeper, &film};
     const std::string stem = (folder / builtin.name).string();
     const SimulateOutputs outputs{.files = {(folder / "frames").string() + "/", stem + ".glb"},
                                   .metrics = (folder / "metrics.json").string()};
     const SimulateResult result = simulate(prepared, outputs, session, watchers);
 
-    const RenderOptions render_options{.width = width / 2, .height = height / 2};
-    const std::vector<Image> pictures =
-        draw_frames(keeper.bodies(), keeper.frames(), render_options, session.progress());
+    const FrameView view =
+        view_of(keeper.bodies(), keeper.frames(), {.width = width / 2, .height = height / 2});
+    std::vector<Image> pictures;
+    for (const Frame& frame : keeper.frames())
+        pictures.push_back(draw_frame(keeper.bodies(), frame, view, session.progress()));
     write_png(folder / "picture.png", contact_sheet(pictures, 2));
     write_file(folder / "report.html",
                to_html(make_report(scene, prepared, result, keeper.frames(), pictures)));
-    session.say("{} frames in {:.1f} s; {}/ has picture.png, report.html, metrics.json, {}.glb and frames/\n",
-                result.metrics.frames, result.metrics.seconds, folder.string(), builtin.name);
+    const bool has_film =
+        write_film(folder / "film.mp4", film, view, prepared.run.fps / film_stride(prepared.run), session);
+    session.say("{} frames in {:.1f} s; {}/ has picture.png, {}report.html, metrics.json, {}.glb and frames/\n",
+                result.metrics.frames, result.metrics.seconds, folder.string(), has_film ? "film.mp4, " : "",
+                builtin.name);
 #ifdef LITHE_VIEWER
     session.say("to touch it: lithe view {0} --port {1}, and open http://{2}:{1}/\n", builtin.name,
                 ServerOptions{}.port, ServerOptions{}.host);

@@ -61,27 +61,27 @@ Points content_of(const RenderScene& scene)
     return points;
 }
 
-std::vector<Image> draw_frames(const std::vector<Shown>& bodies, std::span<const Frame> frames,
-                               const RenderOptions& options, Progress& progress)
+FrameView view_of(const std::vector<Shown>& bodies, std::span<const Frame> frames,
+                  const RenderOptions& options)
 {
-    if (frames.empty()) return {};
-    std::vector<RenderScene> scenes;
+    LITHE_ASSERT(!frames.empty());
     Points points(3, 0);
-    for (const Frame& frame : frames) {
-        scenes.push_back(make_scene(bodies, frame));
-        append(content_of(scenes.back()), points);
-    }
-    RenderOptions all = options;
+    for (const Frame& frame : frames) append(content_of(make_scene(bodies, frame)), points);
     Box3 content = bounds(points);
     if (const auto height = ground_height(bodies, frames.front()))
         content.extend(Vec3(content.center()[0], *height, content.center()[2]));
-    all.content = content;
-    if (has_tilted_plane(bodies, frames.front())) all.ground = Ground::None;
+    FrameView view{.camera = {}, .options = options};
+    view.options.content = content;
+    if (has_tilted_plane(bodies, frames.front())) view.options.ground = Ground::None;
     const double aspect = static_cast<double>(options.width) / options.height;
-    const Camera camera = frame_content(points, {.aspect = aspect});
-    std::vector<Image> pictures;
-    for (const RenderScene& scene : scenes) pictures.push_back(render(scene, camera, all, progress));
-    return pictures;
+    view.camera = frame_content(points, {.aspect = aspect});
+    return view;
+}
+
+Image draw_frame(const std::vector<Shown>& bodies, const Frame& frame, const FrameView& view,
+                 Progress& progress)
+{
+    return render(make_scene(bodies, frame), view.camera, view.options, progress);
 }
 
 Image contact_sheet(std::span<const Image> pictures, int columns)

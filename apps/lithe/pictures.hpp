@@ -27,9 +27,16 @@ private:
     std::vector<Frame> frames_;
 };
 
-/// One picture per frame, all from one camera that has everything in sight in all of them.
-std::vector<Image> draw_frames(const std::vector<Shown>& bodies, std::span<const Frame> frames,
-                               const RenderOptions& options, Progress& progress);
+/// How the frames of a run are drawn.
+struct FrameView {
+    Camera camera;
+    RenderOptions options;
+};
+/// From one camera that has everything in sight in all of these.
+FrameView view_of(const std::vector<Shown>& bodies, std::span<const Frame> frames,
+                  const RenderOptions& options);
+Image draw_frame(const std::vector<Shown>& bodies, const Frame& frame, const FrameView& view,
+                 Progress& progress);
 
 /// Pictures of one size side by side, `columns` in a row.
 Image contact_sheet(std::span<const Image> pictures, int columns);
