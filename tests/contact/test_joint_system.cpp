@@ -226,6 +226,45 @@ TEST(JointSystem, SoftJointIsAnImplicitSpring)
     EXPECT_THROW((void)soft_joint(1.0, 1.0, 0.0), InputError);
 }
 
+TEST(JointSystem, JointsActAloneAfterContacts)
+{
+    // Two chains and a body that hangs on nothing are hit. Then the joints of one chain and of that body act alone, by other
+    // velocities: as if there were nothing else; the other chain keeps what it has.
+    Random random(17);
+    const PlainBodies bodies = chain(random, 8, 3);
+    const auto link = [&](ImpulseProblem& problem) {
+        add_bodies(problem, bodies);
+        for (const int b : {1, 2, 4, 5, 6}) add_joint(problem, bodies, b, b - 1, Vec3(b - 0.5, 0.1, 0.0));
+    };
+    ImpulseProblem problem, alone;
+    link(problem);
+    link(alone);
+    for (const int b : {1, 7}) {
+        const Vec3 point(b, 0.2, 0.1),
+            towards = bodies[5].velocity(point) - bodies[std::size_t(b)].velocity(point);
+        add_contact(problem, bodies, b, 5, point,
+                    {.normal = towards.normalized(), .gap_rate = -5.0, .friction = 0.5});
+    }
+    for (ImpulseJoint& joint : alone.joints)
+        joint.velocity = Vec3(random.uniform(), random.uniform(), 1.0);
+    ImpulseSolver solver, other;
+    solver.prepare(problem);
+    (void)solver.solve(problem, {});
+    const VecX kept = solver.change(1);
+    for (std::size_t k = 2; k < 5; ++k) problem.joints[k].velocity = alone.joints[k].velocity;
+    EXPECT_GT(solver.change(7).norm(), 1e-3);
+    solver.solve_joints_alone(3, 8, problem);
+    other.prepare(alone);
+    (void)other.solve(alone, {.joint_passes = 1});
+    EXPECT_EQ(solver.change(1), kept);
+    EXPECT_GT(kept.norm(), 1e-3);
+    EXPECT_EQ(solver.change(7).norm(), 0.0);
+    for (int b = 3; b < 7; ++b) {
+        EXPECT_GT(other.change(b).norm(), 1e-3);
+        EXPECT_LT((solver.change(b) - other.change(b)).norm(), 1e-12 * other.change(b).norm()) << b;
+    }
+}
+
 TEST(JointSystem, NoticesOtherJoints)
 {
     // The same solver for one chain, a longer one, and the first again.

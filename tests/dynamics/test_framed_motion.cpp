@@ -186,6 +186,14 @@ FramedState spun(const FramedRig& rig, double spin)
     return state;
 }
 
+/// With that angular momentum and the shape at rest: no vibration, and about the axis of the largest inertia. What was bent at the
+/// start is damped away, and how much that is depends on the signs of the modes, which are the machine's.
+double least_energy(const FramedRig& rig, const Vec3& L)
+{
+    const Mat3 I = inertia_of(rig.tensors.J0);
+    return 0.5 * L.squaredNorm() / Eigen::SelfAdjointEigenSolver<Mat3>(I).eigenvalues()[2];
+}
+
 const FramedRig& beam_8()
 {
     static const FramedRig beam = make_beam(8);
@@ -636,7 +644,9 @@ TEST(FramedMotion, StaysTogetherAtSpinsAboveItsFrequencies)
                 most = std::max(most, last);
             }
             EXPECT_LT(most, options.scheme == FramedScheme::Theta && options.theta < 1.0 ? 1.05 : 1.001);
-            EXPECT_GT(last, options.scheme == FramedScheme::Theta && options.theta < 1.0 ? 0.95 : 0.5);
+            const bool damps = options.scheme == FramedScheme::BackwardEuler || options.theta == 1.0;
+            // fast spins widen the body, and so slow it
+            EXPECT_GT(last, damps ? 0.8 * least_energy(beam, state.L) / energy : 0.95);
             EXPECT_LT(relative(nodes_of(beam, motion).L, state.L), 1e-11);
         }
     }

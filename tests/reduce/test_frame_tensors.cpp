@@ -178,16 +178,17 @@ TEST(FrameConfiguration, BetweenTwoIsThatOfTheirMiddle)
     Random random(11);
     const VecX q_a = random_vector(random, 5), q_b = random_vector(random, 5), q = 0.5 * (q_a + q_b);
     FrameConfiguration a, b, wanted, found;
-    configure(rig.tensors, q_a, a);
-    configure(rig.tensors, q_b, b);
+    frame_rows(rig.tensors, q_a, a.W);
+    frame_rows(rig.tensors, q_b, b.W);
+    found.W = 0.5 * (a.W + b.W);
     configure(rig.tensors, q, wanted);
-    configure_between(rig.tensors, a, b, q, found);
+    configure_from_rows(rig.tensors, q, found);
     EXPECT_LT(relative(found.I, wanted.I), 1e-14);
     EXPECT_LT(relative(found.H, wanted.H), 1e-13);
 
     const MallocCounter counter;
     configure(rig.tensors, q, wanted);
-    configure_between(rig.tensors, a, b, q, found);
+    configure_from_rows(rig.tensors, q, found);
     EXPECT_EQ(counter.count(), 0);
 }
 

@@ -133,6 +133,8 @@ public:
 
     // where it is
     virtual PointMotion motion(const BodyPoint& point) const = 0;
+    /// Of `motion`, where nobody asks for the velocity.
+    virtual Vec3 position(const BodyPoint& point) const { return motion(point).position; }
     /// Where the prediction brings the point. [m]
     virtual Vec3 predicted(const BodyPoint& point) = 0;
     /// A point of its material at a place in the world, where it is now: what joints hold. It may lie inside. Throws InputError

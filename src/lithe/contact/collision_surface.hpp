@@ -87,6 +87,12 @@ public:
     struct Slab {
         Vec3 normal; ///< unit; zero where it has no area
         double lower, upper;
+
+        /// Whether what lies between these heights stays more than `reach` away.
+        bool misses(double lowest, double highest, double reach) const
+        {
+            return lowest > upper + reach || highest < lower - reach;
+        }
     };
     const Slab& slab(int triangle) const { return slabs_[static_cast<std::size_t>(triangle)]; }
     /// Of the vertices at the start.

@@ -149,8 +149,7 @@ private:
     {
         const SweptSurface::Slab& slab = b_.swept.slab(triangle);
         const double from = slab.normal.dot(p.x), to = from + slab.normal.dot(p.dx);
-        return std::min(from, to) > slab.upper + limits_.reach ||
-               std::max(from, to) < slab.lower - limits_.reach;
+        return slab.misses(std::min(from, to), std::max(from, to), limits_.reach);
     }
 
     bool near_at_rest(const Vec3& offset) const { return offset.norm() < options_.self_distance; }

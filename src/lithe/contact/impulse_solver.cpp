@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "lithe/contact/link_products.hpp"
+#include "lithe/contact/sort_by_set.hpp"
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
 
@@ -28,23 +29,6 @@ double share_within(double b, double a, double c)
 {
     if (b + 0.5 * a <= c * (1.0 + 1e-12)) return 1.0;
     return std::clamp(2.0 * c / (b + std::sqrt(b * b + 2.0 * a * c)), 0.0, 1.0);
-}
-
-/// Sorts items 0 .. count-1 by island, rising within each. `first` of island i is set through `start(i)`, which has room
-/// for one island more. Items without an island (-1) are left out.
-template <class IslandOf, class Start>
-void sort_by_island(int count, std::size_t islands, const IslandOf& island_of, const Start& start,
-                    std::vector<int>& order)
-{
-    for (std::size_t i = 0; i <= islands; ++i) start(i) = 0;
-    for (int c = 0; c < count; ++c)
-        if (const int island = island_of(c); island >= 0) ++start(at(island) + 1);
-    for (std::size_t i = 0; i < islands; ++i) start(i + 1) += start(i);
-    order.resize(at(start(islands)));
-    for (int c = 0; c < count; ++c)
-        if (const int island = island_of(c); island >= 0) order[at(start(at(island))++)] = c;
-    for (std::size_t i = islands; i > 0; --i) start(i) = start(i - 1);
-    start(0) = 0;
 }
 
 } // namespace
@@ -125,13 +109,13 @@ void ImpulseSolver::find_islands(const ImpulseProblem& problem)
             return blocks.empty() ? -1 : island_of_body_[at(blocks.front().body)];
         };
     };
-    sort_by_island(
+    sort_by_set(
         contact_count, at(islands), of_rows(problem.contact_rows()),
         [&](std::size_t i) -> int& { return islands_[i].first_contact; }, contact_order_);
-    sort_by_island(
+    sort_by_set(
         limit_count, at(islands), of_rows(problem.limit_rows()),
         [&](std::size_t i) -> int& { return islands_[i].first_limit; }, limit_order_);
-    sort_by_island(
+    sort_by_set(
         joints_.articulation_count(), at(islands),
         [&](int articulation) { return island_of_body_[at(joints_.body_of(articulation))]; },
         [&](std::size_t i) -> int& { return islands_[i].first_articulation; }, articulation_order_);
@@ -175,6 +159,7 @@ void ImpulseSolver::place_numbers(const ImpulseProblem& problem)
 void ImpulseSolver::factorise_joints(const ImpulseProblem& problem)
 {
     is_factorised_.resize(at(joints_.articulation_count()));
+    settled_.resize(at(joints_.articulation_count()));
     parallel_for(joints_.articulation_count(), 1, [&](Index a) {
         const auto articulation = static_cast<int>(a);
         is_factorised_[at(articulation)] = joints_.factorise(problem, articulation);
@@ -554,29 +539,67 @@ double ImpulseSolver::joint_violation(const ImpulseProblem& problem, int articul
 /// Satisfies the joints for what their bodies do now, in at most `passes` passes.
 ImpulseSolver::Settled ImpulseSolver::settle_joints(ImpulseProblem& problem, std::size_t island, int passes)
 {
-    Settled settled;
-    for (const int articulation : articulations_of(island)) {
-        const double before = joint_violation(problem, articulation);
-        double after = before;
-        for (int pass = 0; pass < passes; ++pass) {
-            joints_.solve(articulation, joint_rhs_.data(), joint_scratch_.data());
-            for (const int joint : joints_.joints(articulation)) {
-                const Vec3 change = -Eigen::Map<const Vec3>(joint_rhs_.data() + joints_.row(joint));
-                problem.joints[at(joint)].impulse += change;
-                push_joint(problem, joint, change);
-            }
-            if (passes == 1) break;
-            const double last = after;
-            after = joint_violation(problem, articulation);
-            if (after <= 1e-13 * before || after > 0.7 * last) break;
-        }
-        settled.before = std::max(settled.before, before);
-        settled.after = std::max(settled.after, after);
-    }
+    const std::span<const int> articulations = articulations_of(island);
+    parallel_for(std::ssize(articulations), 1, [&](Index i) {
+        const int articulation = articulations[static_cast<std::size_t>(i)];
+        settled_[at(articulation)] = settle_articulation(problem, articulation, passes);
+    });
     // what the contacts said to the joints has been heard
     std::fill(numbers_.begin() + islands_[island].joint_begin, numbers_.begin() + islands_[island + 1].begin,
               0.0);
+    Settled settled;
+    for (const int articulation : articulations) {
+        settled.before = std::max(settled.before, settled_[at(articulation)].before);
+        settled.after = std::max(settled.after, settled_[at(articulation)].after);
+    }
     return settled;
+}
+
+ImpulseSolver::Settled ImpulseSolver::settle_articulation(ImpulseProblem& problem, int articulation,
+                                                          int passes)
+{
+    Settled settled;
+    settled.before = settled.after = joint_violation(problem, articulation);
+    for (int pass = 0; pass < passes; ++pass) {
+        joints_.solve(articulation, joint_rhs_.data(), joint_scratch_.data());
+        for (const int joint : joints_.joints(articulation)) {
+            const Vec3 change = -Eigen::Map<const Vec3>(joint_rhs_.data() + joints_.row(joint));
+            problem.joints[at(joint)].impulse += change;
+            push_joint(problem, joint, change);
+        }
+        if (passes == 1) break;
+        const double last = settled.after;
+        settled.after = joint_violation(problem, articulation);
+        if (settled.after <= 1e-13 * settled.before || settled.after > 0.7 * last) break;
+    }
+    return settled;
+}
+
+void ImpulseSolver::solve_joints_alone(int first, int last, ImpulseProblem& problem)
+{
+    for (int body = first; body < last; ++body) {
+        double* numbers = numbers_.data() + numbers_of_body_[at(body)];
+        std::fill(numbers, numbers + padded(body_size_[at(body)]), 0.0);
+    }
+    for (int body = first; body < last; ++body) {
+        const int articulation = joints_.articulation_of(body);
+        if (articulation < 0 || !is_factorised_[at(articulation)]) continue;
+        if (joints_.body_of(articulation) == body) solve_joints_alone(articulation, problem);
+    }
+}
+
+/// Of one articulation, whose bodies are given nothing yet.
+void ImpulseSolver::solve_joints_alone(int articulation, ImpulseProblem& problem)
+{
+    const std::span<const int> joints = joints_.joints(articulation);
+    for (const int joint : joints)
+        Eigen::Map<Vec3>(joint_rhs_.data() + joints_.row(joint)) = problem.joints[at(joint)].velocity;
+    joints_.solve(articulation, joint_rhs_.data(), joint_scratch_.data());
+    for (const int joint : joints) {
+        Vec3& impulse = problem.joints[at(joint)].impulse;
+        impulse = -Eigen::Map<const Vec3>(joint_rhs_.data() + joints_.row(joint));
+        push_joint(problem, joint, impulse);
+    }
 }
 
 /// Hands the impulses over. Numbers that are not finite are worth nothing, and go no further.

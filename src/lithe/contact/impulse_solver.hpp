@@ -58,6 +58,11 @@ public:
     /// all of its contacts give back less.
     void bounce(ImpulseProblem& problem);
 
+    /// All joints of the bodies from `first` to before `last`, which hang together with no others, alone: `change` of these bodies is
+    /// then what takes away the velocities that the joints have now, but for what the regularisation leaves. After a solve; threads
+    /// may work on different bodies.
+    void solve_joints_alone(int first, int last, ImpulseProblem& problem);
+
     /// a = sum G^T j: what a body has to be given.
     Eigen::Map<const VecX> change(int body) const;
 
@@ -120,7 +125,9 @@ private:
     bool leap(const ImpulseProblem& problem, std::size_t island, const SweepSize& size, double speed);
     bool solve_at_once(const ImpulseProblem& problem, std::size_t island, double speed);
     Settled settle_joints(ImpulseProblem& problem, std::size_t island, int passes);
+    Settled settle_articulation(ImpulseProblem& problem, int articulation, int passes);
     double joint_violation(const ImpulseProblem& problem, int articulation);
+    void solve_joints_alone(int articulation, ImpulseProblem& problem);
     void finish(ImpulseProblem& problem, std::size_t island);
     void bounce_island(ImpulseProblem& problem, std::size_t island);
     Work work_of(const ImpulseProblem& problem, std::size_t island);
@@ -139,6 +146,7 @@ private:
     std::vector<int>
         pressing_; ///< places in its part of contact_order_, from the first contact of each island
     std::vector<char> is_factorised_;                              ///< per articulation
+    std::vector<Settled> settled_;                                 ///< per articulation, of `settle_joints`
     std::vector<Index> numbers_of_body_, numbers_of_articulation_; ///< where they start
     std::vector<Index> body_size_;
 

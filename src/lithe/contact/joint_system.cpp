@@ -1,9 +1,9 @@
 #include "lithe/contact/joint_system.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "lithe/contact/row_products.hpp"
+#include "lithe/contact/sort_by_set.hpp"
 #include "lithe/core/error.hpp"
 
 namespace lithe {
@@ -41,8 +41,8 @@ void invert_lower(Panel& L)
 
 std::span<const int> JointSystem::joints(int articulation) const
 {
-    return std::span(joints_).subspan(at(of(articulation).first_joint),
-                                      of(articulation).plan->row_of_joint.size());
+    const auto first = at(of(articulation).first_joint);
+    return std::span(joints_).subspan(first, at(of(articulation + 1).first_joint) - first);
 }
 
 void JointSystem::analyse(const ImpulseProblem& problem)
@@ -79,6 +79,7 @@ void JointSystem::find_articulations(const ImpulseProblem& problem)
         const auto blocks = blocks_of(rows, joint);
         for (const auto& block : blocks) sets_.join(blocks.front().body, block.body);
     }
+    int articulations = 0;
     articulations_.clear();
     held_.assign(at(problem.body_count()), {});
     articulation_of_joint_.assign(at(count), -1);
@@ -88,33 +89,25 @@ void JointSystem::find_articulations(const ImpulseProblem& problem)
         const int body = sets_.root(blocks.front().body);
         int& articulation = held_[at(body)].articulation;
         if (articulation < 0) {
-            articulation = articulation_count();
+            articulation = articulations++;
             articulations_.push_back({.body = body});
         }
         articulation_of_joint_[at(joint)] = articulation;
-        ++articulations_[at(articulation)].first_joint; // how many there are
     }
-    int next = 0;
-    for (Articulation& here : articulations_) next += std::exchange(here.first_joint, next);
-    joints_.resize(at(next));
-    for (int joint = 0; joint < count; ++joint)
-        if (const int articulation = articulation_of_joint_[at(joint)]; articulation >= 0)
-            joints_[at(articulations_[at(articulation)].first_joint++)] = joint;
-    for (std::size_t a = articulations_.size(); a-- > 0;)
-        articulations_[a].first_joint = a > 0 ? articulations_[a - 1].first_joint : 0;
+    articulations_.emplace_back();
+    sort_by_set(
+        count, at(articulations), [&](int joint) { return articulation_of_joint_[at(joint)]; },
+        [&](std::size_t a) -> int& { return articulations_[a].first_joint; }, joints_);
 }
 
 /// Numbers the bodies of an articulation, and finds its blocks.
 void JointSystem::read_pattern(const ImpulseProblem& problem, int articulation)
 {
-    const auto first = at(of(articulation).first_joint);
-    const auto last =
-        articulation + 1 < articulation_count() ? at(of(articulation + 1).first_joint) : joints_.size();
     pattern_.clear();
     int bodies = 0;
-    for (auto k = first; k < last; ++k) {
+    for (const int joint : joints(articulation)) {
         pattern_.push_back(-1);
-        for (const auto& block : blocks_of(problem.joint_rows(), joints_[k])) {
+        for (const auto& block : blocks_of(problem.joint_rows(), joint)) {
             Held& held = held_[at(block.body)];
             if (held.body < 0) held = {articulation, bodies++};
             pattern_.push_back(held.body);

@@ -28,10 +28,10 @@ public:
     /// The numbers of one articulation. False when they are not finite; then there is no factor.
     [[nodiscard]] bool factorise(const ImpulseProblem& problem, int articulation);
 
-    int articulation_count() const { return static_cast<int>(articulations_.size()); }
+    int articulation_count() const { return static_cast<int>(articulations_.size()) - 1; }
     /// -1 when no joint holds it.
     int articulation_of(int body) const { return held_[static_cast<std::size_t>(body)].articulation; }
-    /// Any body of it.
+    /// The first body of it.
     int body_of(int articulation) const { return of(articulation).body; }
 
     // The rows of all joints, each bond filled up with zeros to a multiple of four.
@@ -93,13 +93,13 @@ private:
     std::map<std::vector<int>, JointPlan> plans_; ///< by their patterns
     std::vector<int> pattern_;                    ///< of the articulation at hand
     UnionFind sets_;                              ///< of bodies
-    std::vector<Articulation> articulations_;
-    std::vector<int> articulation_of_joint_; ///< -1: takes no part
-    std::vector<Held> held_;                 ///< of each body of the problem
-    std::vector<int> joints_;                ///< by articulation
-    std::vector<Index> offsets_;             ///< of their blocks, by articulation
-    std::vector<Index> row_of_joint_;        ///< -1: takes no part
-    AlignedNumbers values_;                  ///< the panels; on the diagonal the inverses of L's blocks
+    std::vector<Articulation> articulations_{1};  ///< and one more
+    std::vector<int> articulation_of_joint_;      ///< -1: takes no part
+    std::vector<Held> held_;                      ///< of each body of the problem
+    std::vector<int> joints_;                     ///< by articulation
+    std::vector<Index> offsets_;                  ///< of their blocks, by articulation
+    std::vector<Index> row_of_joint_;             ///< -1: takes no part
+    AlignedNumbers values_;                       ///< the panels; on the diagonal the inverses of L's blocks
     Index size_ = 0;
 };
 

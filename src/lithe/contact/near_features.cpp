@@ -31,7 +31,7 @@ bool plane_parts(const SweptSurface& a, int i, const SweptSurface& b, int j, dou
         lowest = std::min({lowest, from, to});
         highest = std::max({highest, from, to});
     }
-    return lowest > slab.upper + reach || highest < slab.lower - reach;
+    return slab.misses(lowest, highest, reach);
 }
 
 /// Sorts the pairs by the triangles of one side, and takes these triangles in.

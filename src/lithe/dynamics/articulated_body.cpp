@@ -75,6 +75,17 @@ void require_fits(const ArticulatedModel& model, const ArticulatedOptions& optio
     }
 }
 
+/// to += weight * F, row by row.
+void add(double weight, const Rows3& F, RowBlock to)
+{
+    const Index columns = F.cols();
+    for (Index row = 0; row < 3; ++row) {
+        const double* from = F.data() + row * columns;
+        double* here = to.data() + row * to.outerStride();
+        for (Index k = 0; k < columns; ++k) here[k] += weight * from[k];
+    }
+}
+
 /// The share of a wave now.
 double swell(const BoneActuation& actuation, double t)
 {
@@ -398,6 +409,12 @@ PointMotion ArticulatedBody::motion(const BodyPoint& point) const
     return {.position = place(at), .velocity = asleep_ ? Vec3::Zero() : velocity(at)};
 }
 
+Vec3 ArticulatedBody::position(const BodyPoint& point) const
+{
+    Material scratch;
+    return place(look_up(point, scratch));
+}
+
 Vec3 ArticulatedBody::velocity(const Material& at) const
 {
     Vec3 v = Vec3::Zero();
@@ -446,13 +463,20 @@ BodyPoint ArticulatedBody::attach(const Vec3& at)
 void ArticulatedBody::answer(const Touch& touch, Answer& out) const
 {
     out.at = &look_up(touch.point, out.scratch);
-    const Vec3 offset = touch.place - place(*out.at);
     out.factors.resize(std::max(out.factors.size(), out.at->count));
+    out.arms.resize(out.factors.size());
+    Vec3 offset = touch.place;
+    for (std::size_t i = 0; i < out.at->count; ++i) {
+        const Part& part = out.at->parts[i];
+        const FramedMotion& bone = *bones_[static_cast<std::size_t>(part.bone)];
+        out.arms[i] = bone.arm(part.X, part.S);
+        offset -= part.weight * bone.position(out.arms[i]);
+    }
     out.velocity.setZero();
     for (std::size_t i = 0; i < out.at->count; ++i) {
         const Part& part = out.at->parts[i];
         const auto k = static_cast<std::size_t>(part.bone);
-        const Vec3 arm = bones_[k]->arm_to(place(part) + offset);
+        const Vec3 arm = out.arms[i] + bones_[k]->state().frame.rotation.conjugate() * offset;
         const bool bare = kind_ == ResponseKind::Bare && movers_[k] >= 0;
         if (kind_ != ResponseKind::Places)
             out.velocity += part.weight *
@@ -501,7 +525,7 @@ Vec3 ArticulatedBody::couple(std::size_t touch, double weight, ImpulseProblem& p
     const Answer& answer = answers_[touch];
     for (std::size_t i = 0; i < answer.at->count; ++i)
         if (const int mover = movers_[static_cast<std::size_t>(answer.at->parts[i].bone)]; mover >= 0)
-            problem.block(mover) += weight * answer.factors[i];
+            add(weight, answer.factors[i], problem.block(mover));
     return answer.velocity;
 }
 

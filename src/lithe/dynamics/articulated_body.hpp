@@ -98,6 +98,7 @@ public:
     void finish() override;
 
     PointMotion motion(const BodyPoint& point) const override;
+    Vec3 position(const BodyPoint& point) const override;
     Vec3 predicted(const BodyPoint& point) override;
     /// It follows the bones of the nearest point of the skin.
     BodyPoint attach(const Vec3& place) override;
@@ -150,7 +151,8 @@ private:
     struct Answer {
         const Material* at = nullptr; ///< an anchor, or scratch
         Material scratch;
-        std::vector<Rows3> factors; ///< of the parts, times their weights
+        std::vector<Vec3> arms;     ///< of the parts, without the offset
+        std::vector<Rows3> factors; ///< times their weights
         Vec3 velocity = Vec3::Zero();
     };
 

@@ -92,7 +92,7 @@ bool find_spin(double h, Turning& at)
         }
         ++at.iterations;
         const Mat3 A = at.I - 0.5 * h * skew(y) * exp_so3_jacobian(-0.5 * h * Omega);
-        const Vec3 step = A.partialPivLu().solve(g);
+        const Vec3 step = A.inverse() * g;
         bool nearer = false;
         for (double share = 1.0; share > 1e-2 && !nearer; share *= 0.5) {
             const Vec3 trial = Omega - share * step;
@@ -133,6 +133,7 @@ void ModalMass::set_diagonal(const VecX& entries)
     rank_ = entries.size();
     diagonal_ = true;
     root_ = entries.cwiseSqrt();
+    inverse_root_ = root_.cwiseInverse();
 }
 
 void ModalMass::set(const MatX& N)
@@ -159,7 +160,7 @@ void ModalMass::multiply_root(const VecX& x, VecX& y) const
 void ModalMass::solve_root(VecX& x) const
 {
     if (diagonal_)
-        x.array() /= root_.array();
+        x.array() *= inverse_root_.array();
     else
         llt_.matrixL().solveInPlace(x);
 }
@@ -167,7 +168,7 @@ void ModalMass::solve_root(VecX& x) const
 void ModalMass::solve_root_transposed(VecX& x) const
 {
     if (diagonal_)
-        x.array() /= root_.array();
+        x.array() *= inverse_root_.array();
     else
         llt_.matrixU().solveInPlace(x);
 }
@@ -176,7 +177,7 @@ void ModalMass::solve_root_transposed(VecX& x) const
 void ModalMass::whiten(Eigen::Ref<Rows3> S) const
 {
     if (diagonal_)
-        for (Index k = 0; k < 3; ++k) S.row(k).array() /= root_.transpose().array();
+        for (Index k = 0; k < 3; ++k) S.row(k).array() *= inverse_root_.transpose().array();
     else
         llt_.matrixU().solveInPlace<Eigen::OnTheRight>(S);
 }
@@ -342,12 +343,16 @@ void FramedMotion::set_state(FramedState state)
 }
 
 /// To a naive frame, vibrations do not turn the body: B = 0.
+void FramedMotion::set_rows(const VecX& q, FrameConfiguration& out) const
+{
+    frame_rows(model_->tensors, q, out.W);
+    if (options_.spin == SpinRule::Naive) out.W.bottomRows<3>().setZero();
+}
+
 void FramedMotion::configure_at(const VecX& q, FrameConfiguration& out) const
 {
-    configure(model_->tensors, q, out);
-    if (options_.spin == SpinRule::Exact) return;
-    out.W.bottomRows<3>().setZero();
-    out.H.setZero();
+    set_rows(q, out);
+    configure_from_rows(model_->tensors, q, out);
 }
 
 Vec3 FramedMotion::unseen_momentum() const
@@ -462,6 +467,7 @@ void FramedMotion::begin_step(double h, const VecX& modal)
     step_.ended = false;
     step_.h = h;
     step_.turn_iterations = 0;
+    step_.to_middle.setZero();
     step_.end_report = {};
     set_damping_stiffness();
 }
@@ -667,7 +673,7 @@ const FramedMotion::End& FramedMotion::end()
     if (step_.ended) return end_;
     if (options_.scheme == FramedScheme::Theta && !step_.solved) step_.end_report = solve_theta();
     end_.q = state_.q + step_.h * step_.u;
-    configure_at(end_.q, end_configuration_);
+    set_rows(end_.q, end_configuration_); // the rest when the step is taken
     end_.frame.translation = state_.frame.translation + step_.h * step_.v;
     const Quat& R = state_.frame.rotation;
     if (options_.frame == FrameKind::Prescribed) {
@@ -676,13 +682,15 @@ const FramedMotion::End& FramedMotion::end()
         end_.frame.rotation = (R * exp_quat(step_.h * step_.Omega)).normalized();
     } else {
         work_.q = state_.q + 0.5 * step_.h * step_.u;
-        configure_between(model_->tensors, configuration_, end_configuration_, work_.q, middle_);
+        middle_.W = 0.5 * (configuration_.W + end_configuration_.W);
+        configure_from_rows(model_->tensors, work_.q, middle_);
         Turning turning{.I = middle_.I,
                         .Bu = middle_.B() * step_.u,
                         .L = state_.L + step_.dL,
                         .rotation = R,
-                        .Omega = step_.Omega};
+                        .Omega = step_.Omega + step_.to_middle};
         turn(step_.h, 0, turning);
+        step_.to_middle = turning.Omega - step_.Omega;
         end_.frame.rotation = turning.rotation;
         step_.turn_iterations = turning.iterations;
     }
@@ -696,6 +704,7 @@ FramedReport FramedMotion::advance()
     state_.frame = end_.frame;
     state_.q.swap(end_.q);
     std::swap(configuration_, end_configuration_);
+    configure_from_rows(model_->tensors, state_.q, configuration_);
     step_.active = false;
     if (options_.frame == FrameKind::Prescribed) {
         state_.v = step_.path.velocity;

@@ -25,7 +25,7 @@ public:
 private:
     Index rank_ = 0;
     bool diagonal_ = true;
-    VecX root_;
+    VecX root_, inverse_root_; ///< of a diagonal
     MatX N_;
     Eigen::LLT<MatX> llt_{MatX(0, 0)}; ///< of nothing at first: one that was never computed may not be copied
 };
@@ -256,6 +256,7 @@ private:
         bool solved = true;        ///< u and Omega go with dL and dp; of Theta
         bool ended = false;        ///< end_ and end_configuration_ go with u and Omega
         FramedReport end_report = {};
+        Vec3 to_middle = Vec3::Zero(); ///< from Omega to that of the midpoint rule, when it was found last
         int turn_iterations = 0;
     };
     struct Objective {
@@ -263,6 +264,7 @@ private:
         double size = 0.0; ///< of its parts
     };
 
+    void set_rows(const VecX& q, FrameConfiguration& out) const;
     void configure_at(const VecX& q, FrameConfiguration& out) const;
     void refresh(); ///< what depends on the configuration
     void derive_spin();

@@ -14,7 +14,8 @@ namespace lithe {
 /// box, a point or each other without looking at all. For surfaces that do not move, SurfaceQuery is faster.
 ///
 /// Binary, one item per leaf, built by binned surface-area heuristic [Wal07]; the nodes lie in one array in
-/// depth-first order, their boxes in single precision, and an item is found by its own box, exactly. The same items give the same tree, whatever the number of threads. Items are known by their index.
+/// depth-first order, their boxes in single precision, and an item is found by its own box, exactly. The same items give
+/// the same tree, whatever the number of threads. Items are known by their index.
 class Bvh {
 public:
     Bvh() = default;

@@ -209,17 +209,15 @@ void configure_from_rows(const FrameTensors& tensors, const VecX& q, FrameConfig
                        out.I_inverse(k, 2) * out.W.row(8);
 }
 
-void configure(const FrameTensors& tensors, const VecX& q, FrameConfiguration& out)
+void frame_rows(const FrameTensors& tensors, const VecX& q, Rows9& W)
 {
-    frame_rates(tensors, q, out.W);
-    out.W += tensors.first;
-    configure_from_rows(tensors, q, out);
+    frame_rates(tensors, q, W);
+    W += tensors.first;
 }
 
-void configure_between(const FrameTensors& tensors, const FrameConfiguration& a, const FrameConfiguration& b,
-                       const VecX& q, FrameConfiguration& out)
+void configure(const FrameTensors& tensors, const VecX& q, FrameConfiguration& out)
 {
-    out.W = 0.5 * (a.W + b.W);
+    frame_rows(tensors, q, out.W);
     configure_from_rows(tensors, q, out);
 }
 

@@ -70,9 +70,8 @@ struct FrameConfiguration {
 
 /// At q, O(r^2). Allocates on first use only.
 void configure(const FrameTensors& tensors, const VecX& q, FrameConfiguration& out);
-/// At q = (q_a + q_b)/2 from the configurations there, O(r).
-void configure_between(const FrameTensors& tensors, const FrameConfiguration& a, const FrameConfiguration& b,
-                       const VecX& q, FrameConfiguration& out);
+/// W(q), which is linear in q: the costly part, O(r^2).
+void frame_rows(const FrameTensors& tensors, const VecX& q, Rows9& W);
 /// At q from W(q), which is in `out` already, O(r).
 void configure_from_rows(const FrameTensors& tensors, const VecX& q, FrameConfiguration& out);
 

@@ -303,6 +303,7 @@ ImpulseReport ContactStage::solve(JointStage& joints)
     if (contacts().empty()) forget_impulses();
     ImpulseReport report = solve_once(Round::First, joints);
     joints.break_weak(coupling_.problem);
+    joint_gap_ = joints.meet(coupling_, changed_);
     for (int round = 1; round < options_.rounds; ++round) {
         finder_.find_again(changed_, joints);
         if (!find_trouble()) break;
@@ -310,12 +311,13 @@ ImpulseReport ContactStage::solve(JointStage& joints)
         report.status = std::max(report.status, later.status);
         report.sweeps = std::max(report.sweeps, later.sweeps);
         report.residual = std::max(report.residual, later.residual);
+        joint_gap_ = joints.meet(coupling_, changed_);
     }
     return report;
 }
 
 /// A fifth of what overlaps is taken away, so it need not be known exactly.
-constexpr ImpulseOptions roughly = {.tolerance = 1e-2, .max_sweeps = 10};
+constexpr ImpulseOptions roughly = {.tolerance = 1e-2, .max_sweeps = 10, .joint_passes = 2};
 
 Parting ContactStage::part(JointStage& joints)
 {
@@ -333,6 +335,7 @@ Parting ContactStage::part(JointStage& joints)
         joints);
     (void)coupling_.solve(roughly);
     out.angular_momentum = coupling_.hand_out();
+    joints.displace();
     return out;
 }
 

@@ -33,8 +33,9 @@ public:
     void find_disturbed(std::vector<int>& out) const;
     /// Changes the velocities of impacts with restitution. True when there were any: then predictions and contacts are old.
     [[nodiscard]] bool bounce(JointStage& joints);
-    /// Changes the predictions so that nothing passes through anything.
+    /// Changes the predictions so that nothing passes through anything, and joints meet.
     ImpulseReport solve(JointStage& joints);
+    double joint_gap() const { return joint_gap_; } ///< that `solve` left, the largest [m]
     /// After the step: moves what overlapped apart, a little, without any velocity.
     Parting part(JointStage& joints);
 
@@ -81,8 +82,9 @@ private:
     ContactFinder finder_;
 
     Coupling coupling_;
+    double joint_gap_ = 0.0;
     std::vector<char> changed_; ///< of each body: by the last solve
-    std::vector<char> trouble_; ///< of each body: it passes into something, or touches what does
+    std::vector<char> trouble_; ///< of each body: it passes into something, or something into it
     std::vector<int> kept_;     ///< contacts in the problem
     std::vector<std::size_t> side_a_, side_b_; ///< touches of the kept contacts
     std::vector<LastImpulse> last_;            ///< of the last step, by rising keys: to start from

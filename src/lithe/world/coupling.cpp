@@ -66,13 +66,25 @@ ImpulseReport Coupling::solve(const ImpulseOptions& options)
     return solve_again(options);
 }
 
+Vec3 Coupling::give(std::size_t body)
+{
+    Vec3 brought = Vec3::Zero();
+    for (int mover = movers_[body].first; mover < movers_[body].second; ++mover)
+        brought += bodies_[body]->take(mover, solver_.change(mover));
+    return brought;
+}
+
+void Coupling::act_alone(int body)
+{
+    const auto i = static_cast<std::size_t>(body);
+    solver_.solve_joints_alone(movers_[i].first, movers_[i].second, problem);
+    (void)give(i);
+}
+
 Vec3 Coupling::hand_out()
 {
-    brought_.assign(bodies_.size(), Vec3::Zero());
-    for_each_body([&](std::size_t i) {
-        for (int mover = movers_[i].first; mover < movers_[i].second; ++mover)
-            brought_[i] += bodies_[i]->take(mover, solver_.change(mover));
-    });
+    brought_.resize(bodies_.size());
+    for_each_body([&](std::size_t i) { brought_[i] = give(i); });
     return std::accumulate(brought_.begin(), brought_.end(), Vec3(Vec3::Zero()));
 }
 

@@ -34,6 +34,9 @@ public:
     /// The two together.
     ImpulseReport solve(const ImpulseOptions& options);
     void bounce() { solver_.bounce(problem); } ///< after a solve
+    /// Lets the joints within a body act alone, by the velocities that they have now, and gives it what that comes to; it has no
+    /// others. After `hand_out`; threads may do so at once for different bodies.
+    void act_alone(int body);
     /// Gives every body its change. Returns what Places does to the angular momentum. [kg m^2/s]
     Vec3 hand_out();
 
@@ -41,6 +44,7 @@ public:
 
 private:
     void for_each_body(const auto& f);
+    Vec3 give(std::size_t body);
 
     ImpulseSolver solver_;
     ImpulseProblem aside_; ///< the same movers: where three rows are made that become one

@@ -14,33 +14,37 @@ constexpr double most_stretch = 1e-6;
 void JointGroup::begin()
 {
     bodies_.clear();
+    numbers_.clear();
     points_.clear();
     hard_.clear();
-    may_break_ = false;
+    is_plain_ = true;
     size_ = std::numeric_limits<double>::infinity();
 }
 
-int JointGroup::add(Body& body, double size)
+int JointGroup::add(int number, Body& body, double size)
 {
     bodies_.push_back(&body);
+    numbers_.push_back(number);
     if (size > 0.0) size_ = std::min(size_, size);
     return static_cast<int>(bodies_.size()) - 1;
 }
 
-void JointGroup::add(HeldPoint& point, bool breaks)
+void JointGroup::add(HeldPoint& point)
 {
-    may_break_ = may_break_ || breaks;
+    is_plain_ = is_plain_ && point.hard() && !point.of_joint;
     points_.push_back(&point);
     if (point.hard()) hard_.push_back(&point);
 }
 
 void JointGroup::place()
 {
+    if (is_placed_) return;
+    is_placed_ = true;
     stretch_ = 0.0;
     for (HeldPoint* point : points_)
         for (HeldPoint::Side* side : {&point->a, &point->b})
             if (!side->led())
-                side->start = bodies_[static_cast<std::size_t>(side->in_group)]->motion(side->point).position;
+                side->start = bodies_[static_cast<std::size_t>(side->in_group)]->position(side->point);
     for (const HeldPoint* point : hard_) stretch_ = std::max(stretch_, point->stretch().norm());
 }
 
@@ -75,45 +79,83 @@ double JointGroup::find_gaps(double h)
         return bodies_[static_cast<std::size_t>(side.in_group)]->predicted(side.point);
     };
     double largest = 0.0;
-    gaps_.clear();
-    for (const HeldPoint* point : hard_) {
-        gaps_.push_back(end(point->a) - end(point->b));
-        largest = std::max(largest, gaps_.back().squaredNorm());
+    gaps_.resize(3 * static_cast<Index>(hard_.size()));
+    for (std::size_t k = 0; k < hard_.size(); ++k) {
+        HeldPoint& point = *hard_[k];
+        point.gap = end(point.a) - end(point.b);
+        gaps_.segment<3>(3 * static_cast<Index>(k)) = point.gap;
+        largest = std::max(largest, point.gap.squaredNorm());
     }
     return std::sqrt(largest);
 }
 
-/// Impulses that would take away these distances in the step.
-void JointGroup::close(const std::vector<Vec3>& gaps, double h)
+/// The matrix is that of the start of the step: a round takes away all but a share that grows with how far bodies turn in the
+/// step. Mixed with the rounds before, gaps go to nothing all the same [And65]. Where they do not, the points cannot meet, and
+/// impulses that try bring energy: they are taken back.
+double JointGroup::meet(double h, double enough, Coupling* solved)
 {
-    for (std::size_t k = 0; k < gaps.size(); ++k) coupling_.problem.joints[k].velocity = gaps[k] / h;
-    (void)coupling_.solve_again({.joint_passes = 1});
-    (void)coupling_.hand_out();
+    was_moved_ = false;
+    if (hard_.empty()) return 0.0;
+    constexpr int most_rounds = 24, patience = 6;
+    constexpr double worth_it = 0.1; // of the first gap
+    const double first = find_gaps(h);
+    has_met_ = true;
+    if (first <= enough * size_) return first;
+    was_moved_ = true;
+    if (!is_plain_) solved = nullptr; // it has more in it than hard points
+    const double acceptable = std::max(worth_it * first, most_stretch * size_);
+    if (!solved) couple(ResponseKind::Implicit);
+    start_mixing();
+    double gap = first, best = first;
+    for (int round = 0, best_round = 0; round < std::min(most_rounds, best_round + patience); ++round) {
+        close(h, solved);
+        gap = find_gaps(h);
+        if (gap <= enough * size_) break;
+        if (gap >= best) continue;
+        best = gap;
+        best_round = round;
+    }
+    if (gap <= acceptable) return gap;
+    closed_ = -closed_;
+    give(closed_, h, solved);
+    has_met_ = false;
+    return first;
 }
 
-/// The matrix is that of the start of the step, and every round takes away all but a few percent: what the joints'
-/// regularisation leaves is less. Where that does not work, the points cannot meet, and impulses that try bring energy: they
-/// are taken back.
-double JointGroup::meet(double h, double enough)
+void JointGroup::start_mixing()
 {
-    if (hard_.empty()) return 0.0;
-    constexpr int most_rounds = 10;
-    const double first = find_gaps(h);
-    double gap = first;
-    closed_.assign(hard_.size(), Vec3::Zero());
-    for (int round = 0; round < most_rounds && gap > enough * size_; ++round) {
-        if (round == 0) couple(ResponseKind::Implicit);
-        for (std::size_t k = 0; k < gaps_.size(); ++k) closed_[k] += gaps_[k];
-        const double before = gap;
-        close(gaps_, h);
-        gap = find_gaps(h);
-        if (gap < 0.5 * before) continue;
-        if (gap <= most_stretch * size_) break;
-        for (Vec3& closed : closed_) closed = -closed;
-        close(closed_, h);
-        return first;
+    const Index size = gaps_.size();
+    weights_.setOnes(size);
+    memory_.resize(static_cast<std::size_t>(Mixing::room(size)));
+    mixing_.start(size, weights_.data(), size, memory_.data());
+    closed_.setZero(size);
+}
+
+/// One round.
+void JointGroup::close(double h, Coupling* solved)
+{
+    mixing_.before(closed_.data());
+    closed_next_ = closed_ + gaps_;
+    mixing_.after(closed_next_.data());
+    closed_.swap(closed_next_);
+    closed_next_ = closed_ - closed_next_;
+    give(closed_next_, h, solved);
+}
+
+/// Impulses that would take away these distances in the step if nothing turned.
+void JointGroup::give(const VecX& distances, double h, Coupling* solved)
+{
+    const auto velocity = [&](std::size_t k) -> Vec3 {
+        return distances.segment<3>(3 * static_cast<Index>(k)) / h;
+    };
+    if (solved) {
+        for (std::size_t k = 0; k < hard_.size(); ++k)
+            solved->problem.joints[static_cast<std::size_t>(hard_[k]->joint)].velocity = velocity(k);
+        return solved->act_alone(numbers_.front());
     }
-    return gap;
+    for (std::size_t k = 0; k < hard_.size(); ++k) coupling_.problem.joints[k].velocity = velocity(k);
+    (void)coupling_.solve_again({.joint_passes = 1});
+    (void)coupling_.hand_out();
 }
 
 void JointGroup::settle()
@@ -121,7 +163,8 @@ void JointGroup::settle()
     if (hard_.empty()) return;
     place();
     couple(ResponseKind::Bare);
-    (void)coupling_.solve_again({});
+    (void)coupling_.solve_again(
+        {.joint_passes = 2}); // the second for what regularisation leaves of the first
     (void)coupling_.hand_out();
 }
 

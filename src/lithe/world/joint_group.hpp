@@ -19,9 +19,11 @@ struct HeldPoint {
     Side a, b;
     double stiffness; ///< [N/m]; hard when infinite
     double damping;   ///< of a soft one [N s/m]
+    bool of_joint;    ///< of the world, whose force is asked for; else within a body
     int group = 0;
     int joint = -1;            ///< in the problem at hand; -1: it takes no part
     Vec3 given = Vec3::Zero(); ///< impulse of the problems of this step, on a [N s]
+    Vec3 gap = Vec3::Zero();   ///< between the predictions, after `meet` [m]
 
     bool hard() const { return stiffness == std::numeric_limits<double>::infinity(); }
     Vec3 stretch() const { return a.start - b.start; }
@@ -34,36 +36,53 @@ class JointGroup {
 public:
     /// Without bodies and points.
     void begin();
-    /// A body that impulses move, of that size [m]; 0: it has none. Returns its number in the group.
-    int add(Body& body, double size);
-    /// Outlives the group as it is now. `breaks`: its impulses are asked for, or are not its only ones.
-    void add(HeldPoint& point, bool breaks);
+    /// A body that impulses move, by its number, of that size [m]; 0: it has none. Returns its number in the group.
+    int add(int number, Body& body, double size);
+    void add(HeldPoint& point); ///< outlives the group as it is now
 
+    void begin_step() { has_met_ = is_placed_ = false; }
     /// Where the points are now; those that are led know already.
     void place();
-    double size() const { return size_; } ///< of the smallest body [m]
-    /// `meet` does all that there is to do: every point is hard, and may be held with any force.
-    bool meets_alone() const { return hard_.size() == points_.size() && !may_break_ && !taut(); }
+    void displace() { is_placed_ = false; } ///< its bodies are elsewhere now
+    double size() const { return size_; }   ///< of the smallest body [m]
+    /// `meet` does all that there is to do: every point is hard, lies within a body, and can meet.
+    bool meets_alone() const { return is_plain_ && !taut(); }
     /// The points are farther apart than Newton's method leaves them: they cannot meet, as in a chain that is too short.
     bool taut() const;
 
     /// Newton's method brings the predictions of hard points together, to within `enough` of the size of the smallest body.
     /// Returns the largest distance that is left, which is more where they cannot meet. [m]
-    double meet(double h, double enough);
+    /// `solved` is a problem of implicit response that was solved just now; the group takes part in it, or it is null.
+    double meet(double h, double enough, Coupling* solved);
+    bool has_met() const
+    {
+        return has_met_;
+    } ///< in this step, and the predictions of its hard points are together
+    bool was_moved() const { return was_moved_; }             ///< by the last `meet`
+    std::span<const int> numbers() const { return numbers_; } ///< of its bodies
     /// Makes the velocities of hard points equal, after the step.
     void settle();
 
 private:
     void couple(ResponseKind kind);
     double find_gaps(double h);
-    void close(const std::vector<Vec3>& gaps, double h);
+    void start_mixing();
+    void close(double h, Coupling* solved);
+    void give(const VecX& distances, double h, Coupling* solved);
 
     std::vector<Body*> bodies_;
+    std::vector<int> numbers_; ///< of these
     std::vector<HeldPoint*> points_;
     std::vector<HeldPoint*> hard_; ///< of these
-    std::vector<Vec3> gaps_;       ///< between the predictions of hard points [m]
-    std::vector<Vec3> closed_;     ///< their sum over the rounds
-    bool may_break_ = false;
+    VecX gaps_;                    ///< between the predictions of hard points [m]
+    // of `meet`
+    VecX closed_, closed_next_; ///< what its impulses would take away if nothing turned [m]
+    VecX weights_;
+    AlignedNumbers memory_;
+    Mixing mixing_;
+
+    bool is_placed_ = false, has_met_ = false, was_moved_ = false;
+    bool is_plain_ = true; ///< all points are hard and lie within a body
     double size_ = 0.0;    ///< of the smallest body [m]
     double stretch_ = 0.0; ///< the largest of a hard point, where it was placed last [m]
     Coupling coupling_;

@@ -8,6 +8,7 @@
 
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
+#include "lithe/core/union_find.hpp"
 
 namespace lithe {
 namespace {
@@ -226,7 +227,9 @@ void JointStage::begin(std::span<Body* const> bodies, std::span<const int> numbe
     }
     for (HeldPoint& point : points_) point.given.setZero();
     for (Brace& brace : braces_) brace.given.setZero();
-    are_placed_ = knows_ways_ = false;
+    for (std::size_t g = 0; g < group_count_; ++g) groups_[g].begin_step();
+    gaps_.assign(group_count_, 0.0);
+    have_met_ = are_placed_ = knows_ways_ = false;
 }
 
 void JointStage::gather(std::span<const int> number_of)
@@ -264,7 +267,7 @@ void JointStage::add_point(JointId joint, HeldPoint::Side a, HeldPoint::Side b, 
                            double damping)
 {
     if (is_led_[at(a.body)] && is_led_[at(b.body)]) return;
-    points_.push_back({std::move(a), std::move(b), stiffness, damping});
+    points_.push_back({std::move(a), std::move(b), stiffness, damping, joint.valid()});
     joint_of_.push_back(joint);
 }
 
@@ -287,12 +290,12 @@ void JointStage::find_groups()
         for (HeldPoint::Side* side : {&point.a, &point.b}) {
             if (is_led_[at(side->body)]) continue;
             int& number = in_group[at(side->body)];
-            if (number < 0) number = groups_[at(group)].add(body(side->body), sizes_[at(side->body)]);
+            if (number < 0)
+                number = groups_[at(group)].add(side->body, body(side->body), sizes_[at(side->body)]);
             side->in_group = number;
         }
-        groups_[at(group)].add(point, joint_of_[static_cast<std::size_t>(&point - points_.data())].valid());
+        groups_[at(group)].add(point);
     }
-    gaps_.resize(group_count_);
 }
 
 /// Bodies that are led may belong to several groups, so they are asked beforehand; for their ways, once in a step.
@@ -330,12 +333,6 @@ void JointStage::place_points()
 }
 
 // ---- as constraints of a problem
-
-void JointStage::join_held(UnionFind& bodies) const
-{
-    for (const auto& [a, b] : held_)
-        if (!is_led_[at(a)] && !is_led_[at(b)]) bodies.join(a, b);
-}
 
 /// Which groups take part in the problem.
 void JointStage::find_part(LoneJoints lone, const Coupling& coupling)
@@ -445,6 +442,8 @@ void JointStage::hold(const HeldPoint& point, ImpulseProblem& problem) const
     } else if (groups_[at(point.group)].taut()) {
         joint.compliance = taut_compliance * responses_.back();
         joint.velocity += taut_recovery / h_ * point.stretch() + joint.compliance * point.given;
+    } else if (groups_[at_group(point)].has_met()) {
+        joint.velocity = point.gap / h_; // along the ways as they are
     } else {
         joint.velocity += point.stretch() / h_;
     }
@@ -466,14 +465,31 @@ void JointStage::break_weak(const ImpulseProblem& problem)
 
 // ---- alone
 
-double JointStage::meet()
+double JointStage::meet(Coupling& solved, std::vector<char>& changed)
 {
     place_points();
-    for_each_group([&](std::size_t g) { gaps_[g] = groups_[g].meet(h_, options_.gap); });
-    are_placed_ = false; // the bodies are about to move
-    double largest = 0.0;
-    for (const double gap : gaps_) largest = std::max(largest, gap);
-    return largest;
+    for_each_group([&](std::size_t g) {
+        if (!have_met_ || takes_part_[g])
+            gaps_[g] = groups_[g].meet(h_, options_.gap, takes_part_[g] ? &solved : nullptr);
+    });
+    for (std::size_t g = 0; g < group_count_; ++g)
+        if ((!have_met_ || takes_part_[g]) && groups_[g].was_moved())
+            for (const int body : groups_[g].numbers()) changed[at(body)] = 1;
+    have_met_ = true;
+    return gaps_.empty() ? 0.0 : std::ranges::max(gaps_);
+}
+
+void JointStage::finish()
+{
+    are_placed_ = false;
+    for (std::size_t g = 0; g < group_count_; ++g) groups_[g].displace();
+}
+
+void JointStage::displace()
+{
+    are_placed_ = false;
+    for (std::size_t g = 0; g < group_count_; ++g)
+        if (takes_part_[g]) groups_[g].displace();
 }
 
 void JointStage::settle()

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "lithe/body/joint.hpp"
-#include "lithe/core/union_find.hpp"
 #include "lithe/world/body_order.hpp"
 #include "lithe/world/joint_angle.hpp"
 #include "lithe/world/joint_group.hpp"
@@ -62,13 +61,10 @@ public:
     /// The step at hand: body `id` is bodies[number_of[id.index]].
     /// Bodies bring their inner joints.
     void begin(std::span<Body* const> bodies, std::span<const int> number_of, double h);
-    bool empty() const { return points_.empty(); } ///< nothing is held in this step
     bool hold_together(int a, int b) const
     {
         return std::ranges::binary_search(held_, std::pair(std::min(a, b), std::max(a, b)));
     }
-    /// Lets bodies that impulses may move and that hang together be in one set.
-    void join_held(UnionFind& bodies) const;
     /// Adds the points of the joints of bodies that have points in the problem already, and of what hangs together with them.
     void add_touches(LoneJoints lone, Coupling& coupling);
     /// Adds the joints to a problem that the bodies have joined.
@@ -78,8 +74,13 @@ public:
     /// Of the problem that was solved last: joints that were too weak for their impulses are gone afterwards.
     void break_weak(const ImpulseProblem& problem);
 
-    /// Brings the predictions of the points together. Returns the largest distance that is left. [m]
-    double meet();
+    /// Brings the predictions of hard points together: after the problem of a step that was solved first, and again after others, for
+    /// what took part in them. Notes the bodies that it has changed. Returns the largest distance that is left. [m]
+    double meet(Coupling& solved, std::vector<char>& changed);
+    /// The predictions have become states.
+    void finish();
+    /// What takes part in the last problem was moved by it.
+    void displace();
     /// Makes the velocities of the points equal, after the step.
     void settle();
 
@@ -120,6 +121,7 @@ private:
     std::span<Body* const> bodies_;
     double h_ = 0.0;
     std::vector<char> takes_part_; ///< of each group, in the problem at hand
+    bool have_met_ = false;        ///< `meet` was called in this step
     bool are_placed_ = false;      ///< the points know where they are
     bool knows_ways_ = false;      ///< of those that are led
 

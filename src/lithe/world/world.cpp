@@ -368,6 +368,7 @@ Parting World::finish(double h)
         Body& body = *stepped_[static_cast<std::size_t>(i)];
         if (!body.asleep()) body.finish();
     });
+    joints_.finish();
     const Parting parting = contact_.part(joints_);
     joints_.settle();
     put_to_sleep(h);
@@ -402,7 +403,7 @@ StepReport World::step(double h)
         report = gather_reports();
         if (!report.done) return report;
         report.sweeps = sweeps;
-        report.joint_gap = joints_.meet();
+        report.joint_gap = contact_.joint_gap();
         report.contacts += static_cast<int>(contact_.contacts().size());
     }
     const auto scope = times_.measure("finish");
