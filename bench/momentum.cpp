@@ -1,6 +1,7 @@
 #include "suite.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -77,7 +78,7 @@ public:
         contacts_ = world_.step(seconds).contacts;
         body_->publish(now_);
         reconstruct(nodes_, now_.weights, x_);
-        x_ = in_world(now_.frame, x_);
+        x_ = in_world(now_.frame, std::move(x_));
     }
     int contact_count() const { return contacts_; }
     /// In double precision, from the basis that the model was made with.

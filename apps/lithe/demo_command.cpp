@@ -210,13 +210,16 @@ Report make_report(const Scene& scene, const PreparedScene& prepared, const Simu
                    std::span<const Frame> frames, const std::vector<Image>& pictures)
 {
     const RunMetrics& metrics = result.metrics;
+    const RunSummary sum = summarise(metrics);
     Report report{.title = scene.title, .summary = {}};
     report.facts = {{"frames", fmt::format("{}", metrics.frames)},
                     {"simulated", fmt::format("{:.3g} s", prepared.world.time())},
                     {"computed in", fmt::format("{:.3g} s", metrics.seconds)},
                     {"steps", fmt::format("{}", metrics.steps.size())},
-                    {"deepest penetration", fmt::format("{:.3g} m", summarise(metrics).max_penetration)},
+                    {"deepest penetration", fmt::format("{:.3g} m", sum.max_penetration)},
                     {"state", hash_text(metrics.state_hash)}};
+    if (sum.max_joint_gap > 0.0)
+        report.facts.push_back({"widest gap of a joint", fmt::format("{:.2g} m", sum.max_joint_gap)});
     for (const std::string& note : prepared.notes) report.facts.push_back({"note", note});
     for (std::size_t k = 0; k < pictures.size(); ++k)
         report.pictures.push_back(

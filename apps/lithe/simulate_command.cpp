@@ -58,9 +58,10 @@ void print_summary(const SimulateResult& result, const SimulateOutputs& outputs,
     const double steps = std::max<double>(1.0, static_cast<double>(metrics.steps.size()));
     session.say(
         "{} frames in {:.2f} s ({:.1f} per second); {:.1f} Newton iterations per step; deepest penetration "
-        "{:.3g} m\n",
+        "{:.3g} m{}\n",
         metrics.frames, metrics.seconds, metrics.frames / std::max(metrics.seconds, 1e-9),
-        sum.iterations / steps, sum.max_penetration);
+        sum.iterations / steps, sum.max_penetration,
+        sum.max_joint_gap > 0.0 ? fmt::format(", widest gap of a joint {:.2g} m", sum.max_joint_gap) : "");
     if (metrics.halved_steps > 0)
         session.say("{} steps were not solved at once and were taken in halves\n", metrics.halved_steps);
     if (const auto& compared = metrics.comparison)

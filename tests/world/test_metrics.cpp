@@ -36,6 +36,29 @@ TEST(Metrics, AFreeBodyKeepsItsMomentum)
     EXPECT_LT(momentum_drift(metrics).angular, 1e-12);
 }
 
+TEST(Metrics, TellHowWellImpulsesAndJointsWereSolved)
+{
+    World world({.gravity = Vec3::Zero()});
+    const BodyId a = world.add(test::make_soft_cube("a", Vec3(0, 0, 0)));
+    const BodyId b = world.add(test::make_soft_cube("b", Vec3(0.25, 0, 0), Vec3(0, 1, 0)));
+    world.add(test::make_soft_cube("c", Vec3(0, 0.3, 0), Vec3(0, -2, 0)));
+    world.add_joint(a, b, {.place = Vec3(0.125, 0, 0)});
+    RunMetrics metrics;
+    Progress progress;
+    ASSERT_EQ(run(world, {.last_frame = 20}, {}, metrics, progress).end, RunEnd::Finished);
+    const RunSummary sum = summarise(metrics);
+    EXPECT_GT(sum.max_sweeps, 0);
+    EXPECT_GT(sum.max_joint_gap, 0.0);
+    EXPECT_LT(sum.max_joint_gap, 1e-7);
+    double residual = 0.0;
+    for (const StepMetrics& step : metrics.steps) residual = std::max(residual, step.report.impulse_residual);
+    EXPECT_GT(residual, 0.0);
+    EXPECT_LT(residual, 0.1);
+    const auto json = nlohmann::json::parse(to_json(metrics));
+    EXPECT_EQ(json["summary"]["max_sweeps"], sum.max_sweeps);
+    EXPECT_EQ(json["summary"]["max_joint_gap"], sum.max_joint_gap);
+}
+
 TEST(Metrics, TheFileHoldsWhatItsPageSays)
 {
     World world;
@@ -71,7 +94,8 @@ TEST(Metrics, TheFileHoldsWhatItsPageSays)
     for (const char* stage : {"read", "predict", "couple", "finish"})
         EXPECT_TRUE(last["seconds"].contains(stage)) << stage;
     for (const char* key :
-         {"t", "linear_momentum", "angular_momentum", "contacts", "penetration", "iterations", "residual"})
+         {"t", "linear_momentum", "angular_momentum", "contacts", "penetration", "iterations", "residual",
+          "sweeps", "impulse_residual", "joint_gap", "parting_angular_momentum"})
         EXPECT_TRUE(last.contains(key)) << key;
 }
 

@@ -55,7 +55,11 @@ Json step_json(const RunMetrics& metrics, const StepMetrics& step)
             {"penetration", step.report.penetration},
             {"iterations", step.report.iterations},
             {"linear_iterations", step.report.linear_iterations},
-            {"residual", step.report.residual}};
+            {"residual", step.report.residual},
+            {"sweeps", step.report.sweeps},
+            {"impulse_residual", step.report.impulse_residual},
+            {"joint_gap", step.report.joint_gap},
+            {"parting_angular_momentum", vector_json(step.report.parting_angular_momentum)}};
 }
 
 Json energy_json(const RunMetrics& metrics)
@@ -84,6 +88,8 @@ Json summary_json(const RunMetrics& metrics)
                 {"iterations", sum.iterations},
                 {"max_contacts", sum.max_contacts},
                 {"max_penetration", sum.max_penetration},
+                {"max_sweeps", sum.max_sweeps},
+                {"max_joint_gap", sum.max_joint_gap},
                 {"linear_momentum_drift", drift.linear},
                 {"angular_momentum_drift", drift.angular},
                 {"energy", energy_json(metrics)}};
@@ -105,6 +111,8 @@ RunSummary summarise(const RunMetrics& metrics)
             sum.stage_seconds[k] += step.stage_seconds[k];
         sum.max_penetration = std::max(sum.max_penetration, step.report.penetration);
         sum.max_contacts = std::max(sum.max_contacts, step.report.contacts);
+        sum.max_sweeps = std::max(sum.max_sweeps, step.report.sweeps);
+        sum.max_joint_gap = std::max(sum.max_joint_gap, step.report.joint_gap);
         sum.iterations += step.report.iterations;
     }
     return sum;

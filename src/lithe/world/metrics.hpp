@@ -43,6 +43,8 @@ struct RunSummary {
     int iterations = 0;                ///< of all steps
     int max_contacts = 0;              ///< of any step
     double max_penetration = 0.0;      ///< the deepest [m]
+    int max_sweeps = 0;                ///< of the impulses, of any step
+    double max_joint_gap = 0.0;        ///< that any step left [m]
     std::vector<double> stage_seconds; ///< of all steps, as in RunMetrics::stages
 };
 RunSummary summarise(const RunMetrics& metrics);

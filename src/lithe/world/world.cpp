@@ -399,10 +399,11 @@ StepReport World::step(double h)
     StepReport report;
     {
         const auto scope = times_.measure("couple");
-        const int sweeps = couple(h).sweeps;
+        const ImpulseReport impulses = couple(h);
         report = gather_reports();
         if (!report.done) return report;
-        report.sweeps = sweeps;
+        report.sweeps = impulses.sweeps;
+        report.impulse_residual = impulses.residual;
         report.joint_gap = contact_.joint_gap();
         report.contacts += static_cast<int>(contact_.contacts().size());
     }
