@@ -33,6 +33,7 @@ void ImpulseProblem::clear()
     joints.clear();
     limits.clear();
     for (ConstraintRows* rows : {&contact_rows_, &joint_rows_, &limit_rows_}) lithe::clear(*rows);
+    softness = least_softness;
     last_ = Kind::None;
 }
 

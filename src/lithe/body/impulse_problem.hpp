@@ -100,6 +100,10 @@ public:
     std::vector<ImpulseContact> contacts;
     std::vector<ImpulseJoint> joints;
     std::vector<ImpulseLimit> limits;
+    /// Joints give way by this share of what their bodies answer with: the least keeps those solvable that repeat each other.
+    double softness = least_softness;
+
+    static constexpr double least_softness = 1e-9;
 
 private:
     enum class Kind { None, Contact, Joint, Limit };

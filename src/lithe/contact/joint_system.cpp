@@ -9,9 +9,6 @@
 namespace lithe {
 namespace {
 
-/// Of a joint's own response: keeps D definite where joints repeat each other.
-constexpr double regularisation = 1e-9;
-
 using Panel = Eigen::Map<MatX, 0, Eigen::OuterStride<>>;
 using ConstPanel = Eigen::Map<const MatX, 0, Eigen::OuterStride<>>;
 
@@ -156,7 +153,7 @@ void JointSystem::assemble(const ImpulseProblem& problem, const Articulation& he
             diagonal[0] + diagonal[bond.panel_rows + 1] + diagonal[2 * bond.panel_rows + 2];
         for (Index c = 0; c < 3; ++c)
             diagonal[c * (bond.panel_rows + 1)] +=
-                problem.joints[at(joint)].compliance + regularisation * response / 3.0;
+                problem.joints[at(joint)].compliance + problem.softness * response / 3.0;
     }
 }
 

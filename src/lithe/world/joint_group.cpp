@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace lithe {
 namespace {
@@ -49,13 +50,14 @@ void JointGroup::place()
 }
 
 /// The hard joints alone, each with the velocity that its sides have relative to each other.
-void JointGroup::couple(ResponseKind kind)
+void JointGroup::couple(ResponseKind kind, double softness)
 {
     coupling_.begin(bodies_);
     for (HeldPoint* point : hard_)
         for (HeldPoint::Side* side : {&point->a, &point->b})
             if (!side->led()) side->touch = coupling_.add(side->in_group, {side->point, point->middle()});
     coupling_.join(kind);
+    coupling_.problem.softness = softness;
     const auto velocity = [&](const HeldPoint::Side& side, double sign) -> Vec3 {
         return side.led() ? side.led_velocity : coupling_.couple(side.in_group, side.touch, sign);
     };
@@ -91,7 +93,7 @@ double JointGroup::find_gaps(double h)
 
 /// The matrix is that of the start of the step: a round takes away all but a share that grows with how far bodies turn in the
 /// step. Mixed with the rounds before, gaps go to nothing all the same [And65]. Where they do not, the points cannot meet, and
-/// impulses that try bring energy: they are taken back.
+/// impulses that try bring energy: they are taken back, and softer ones bring them as near as they come.
 double JointGroup::meet(double h, double enough, Coupling* solved)
 {
     was_moved_ = false;
@@ -119,7 +121,7 @@ double JointGroup::meet(double h, double enough, Coupling* solved)
     closed_ = -closed_;
     give(closed_, h, solved);
     has_met_ = false;
-    return first;
+    return approach(h);
 }
 
 void JointGroup::start_mixing()
@@ -140,6 +142,28 @@ void JointGroup::close(double h, Coupling* solved)
     closed_.swap(closed_next_);
     closed_next_ = closed_ - closed_next_;
     give(closed_next_, h, solved);
+}
+
+/// Points that cannot meet come nearer by joints that give way: what hardly answers to impulses is left alone, so that they remain
+/// small.
+double JointGroup::approach(double h)
+{
+    constexpr int most_rounds = 10;
+    constexpr double softness = 0.03, worth_it = 0.8;
+    double gap = find_gaps(h);
+    couple(ResponseKind::Implicit, softness);
+    for (int round = 0; round < most_rounds; ++round) {
+        closed_ = gaps_;
+        give(closed_, h, nullptr);
+        const double last = std::exchange(gap, find_gaps(h));
+        if (gap > last) {
+            closed_ = -closed_;
+            give(closed_, h, nullptr);
+            return find_gaps(h);
+        }
+        if (gap > worth_it * last) break;
+    }
+    return gap;
 }
 
 /// Impulses that would take away these distances in the step if nothing turned.

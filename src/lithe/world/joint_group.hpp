@@ -64,10 +64,11 @@ public:
     void settle();
 
 private:
-    void couple(ResponseKind kind);
+    void couple(ResponseKind kind, double softness = ImpulseProblem::least_softness);
     double find_gaps(double h);
     void start_mixing();
     void close(double h, Coupling* solved);
+    double approach(double h);
     void give(const VecX& distances, double h, Coupling* solved);
 
     std::vector<Body*> bodies_;
