@@ -9,7 +9,8 @@ endif()
 
 find_program(LITHE_CCACHE ccache)
 if(LITHE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${LITHE_CCACHE})
+  # relative to the source, so that another clone finds what this one has compiled
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${LITHE_CCACHE})
 endif()
 find_program(LITHE_MOLD mold)
 if(LITHE_MOLD)

@@ -24,9 +24,9 @@ function(lithe_test name)
   add_executable(test_${name} ${ARG_SOURCES})
   list(TRANSFORM ARG_DEPENDS PREPEND lithe::)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  target_compile_definitions(test_${name} PRIVATE LITHE_DATA="${LITHE_DATA}")
   target_link_libraries(test_${name} PRIVATE
     ${ARG_DEPENDS} lithe_warnings fmt::fmt rapidcheck GTest::gmock GTest::gtest_main)
   gtest_discover_tests(test_${name} DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 600 ENVIRONMENT "RC_PARAMS=seed=1")
+    PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 600 ENVIRONMENT "RC_PARAMS=seed=1"
+               ENVIRONMENT_MODIFICATION "LITHE_DATA=set:${LITHE_DATA}")
 endfunction()
