@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "lithe/geometry/box.hpp"
 #include "support/surfaces.hpp"
 
 using namespace lithe;
@@ -102,16 +103,22 @@ TEST(Bvh, VisitsFewOfMany)
     EXPECT_LT(bvh.cost(), 1000.0);
 }
 
-TEST(Bvh, PairsOfTwoTreesAgreeWithBruteForce)
+TEST(Bvh, EachItemIsInOnePack)
 {
-    const auto left = random_boxes(300, 0.2, 7), right = random_boxes(40, 0.4, 8);
-    Pairs found, expected;
-    Bvh(left).for_each_pair(Bvh(right), [&](int i, int j) { found.emplace_back(i, j); });
-    for (int i = 0; i < 300; ++i)
-        for (int j = 0; j < 40; ++j)
-            if (left[i].intersects(right[j])) expected.emplace_back(i, j);
-    EXPECT_GT(expected.size(), 10u);
-    EXPECT_EQ(sorted(found), expected);
+    for (const int count : {1, 2, 8, 9, 600}) {
+        auto boxes = random_boxes(count, 0.3, 7);
+        Bvh bvh(boxes);
+        std::vector<int> items;
+        for (int p = 0; p < bvh.pack_count(); ++p) {
+            EXPECT_GT(bvh.pack(p).size(), 0u);
+            EXPECT_LE(bvh.pack(p).size(), static_cast<std::size_t>(Bvh::pack_size));
+            items.insert(items.end(), bvh.pack(p).begin(), bvh.pack(p).end());
+        }
+        std::ranges::sort(items);
+        for (int i = 0; i < count; ++i) EXPECT_EQ(items.at(static_cast<std::size_t>(i)), i);
+        EXPECT_EQ(items.size(), static_cast<std::size_t>(count));
+        EXPECT_LE(bvh.pack_count(), 1 + count / 3);
+    }
 }
 
 TEST(Bvh, EqualPointsAndRowsAreNoTrouble)
@@ -181,26 +188,37 @@ TEST(Bvh, BoxesOfElementsHoldThemAndTheirMargin)
     for (const Box3& box : boxes) EXPECT_EQ(box.volume(), 0.0);
 }
 
-TEST(Bvh, PairsOnTheirWayAgreeWithBruteForce)
+Box3 box_of_pack(const Bvh& bvh, int pack, const std::vector<Box3>& boxes)
+{
+    Box3 box;
+    for (const int i : bvh.pack(pack)) box.extend(boxes[static_cast<std::size_t>(i)]);
+    return box;
+}
+
+TEST(Bvh, PacksOnTheirWayMeetThoseOfAnother)
 {
     // far from the origin too, where single precision is coarse
     for (const double offset : {0.0, 1000.0}) {
-        auto left = random_boxes(300, 0.2, 13), right = random_boxes(200, 0.2, 14);
+        auto left = random_boxes(300, 0.1, 13), right = random_boxes(200, 0.1, 14);
         for (auto* boxes : {&left, &right})
             for (Box3& box : *boxes) box.translate(Vec3::Constant(offset));
-        const Vec3 way(0.3, -0.1, 0.0);
-        constexpr double reach = 0.01;
-        Pairs found, expected;
-        Bvh(left).for_each_pair(Bvh(right), way, reach, [&](int i, int j) { found.emplace_back(i, j); });
-        for (int i = 0; i < 300; ++i)
-            for (int j = 0; j < 200; ++j) {
-                Box3 swept = left[i];
-                swept.extend(Box3(left[i].min() + way, left[i].max() + way));
-                swept = Box3(swept.min().array() - reach, swept.max().array() + reach);
-                if (swept.intersects(right[j])) expected.emplace_back(i, j);
+        const Vec3 way(0.15, -0.05, 0.0);
+        constexpr double reach = 0.01, rounding = 0.01; // [m]
+        const Bvh a(left), b(right);
+        std::set<std::pair<int, int>> found;
+        a.for_each_pack_pair(b, way, reach, [&](int p, int q) { EXPECT_TRUE(found.emplace(p, q).second); });
+        int meeting = 0;
+        for (int p = 0; p < a.pack_count(); ++p)
+            for (int q = 0; q < b.pack_count(); ++q) {
+                const Box3 start = box_of_pack(a, p, left);
+                const Box3 swept = start.merged(start.translated(way)), other = box_of_pack(b, q, right);
+                const bool meets = widened(swept, reach).intersects(other);
+                const bool nearly = widened(swept, reach + rounding).intersects(other);
+                meeting += meets;
+                EXPECT_TRUE(found.contains({p, q}) ? nearly : !meets) << p << ", " << q;
             }
-        EXPECT_GT(expected.size(), 100u);
-        EXPECT_EQ(sorted(found), expected);
+        EXPECT_GT(meeting, 100);
+        EXPECT_LT(meeting, a.pack_count() * b.pack_count() / 2);
     }
 }
 

@@ -231,6 +231,8 @@ SweptSurface::SweptSurface(const CollisionSurface& surface)
     triangle_boxes(start, surface.triangles, 0.0, boxes_);
     tree_ = Bvh(boxes_);
     slabs_.resize(boxes_.size());
+    for (int p = 0; p < tree_.pack_count(); ++p) packs_.emplace_back(surface.triangles, tree_.pack(p));
+    places_ = TrianglePack::Places::Zero(TrianglePack::Places::RowsAtCompileTime, surface.vertex_count());
     update_normals();
     update();
 }
@@ -250,6 +252,7 @@ void SweptSurface::update()
     drift_ = (end - start).rowwise().mean();
     stir_ = std::sqrt(((end - start).colwise() - drift_).colwise().squaredNorm().maxCoeff());
     update_boxes();
+    update_packs();
     tree_.refit(boxes_);
 }
 
@@ -276,6 +279,14 @@ void SweptSurface::update_boxes()
         }
         boxes_[static_cast<std::size_t>(t)] = box;
     }
+}
+
+void SweptSurface::update_packs()
+{
+    const Vec3 middle = centre(), drifted = middle + drift_;
+    places_.topRows<3>() = (start.colwise() - middle).cast<float>();
+    places_.middleRows<3>(4) = (end.colwise() - drifted).cast<float>();
+    for (TrianglePack& pack : packs_) pack.update(places_);
 }
 
 Box3 SweptSurface::swept_box() const

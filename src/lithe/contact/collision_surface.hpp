@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lithe/contact/continuous.hpp"
+#include "lithe/contact/triangle_pack.hpp"
 #include "lithe/geometry/bvh.hpp"
 #include "lithe/geometry/rigid_shape.hpp"
 #include "lithe/geometry/surface_query.hpp"
@@ -95,6 +96,9 @@ public:
         }
     };
     const Slab& slab(int triangle) const { return slabs_[static_cast<std::size_t>(triangle)]; }
+    /// A pack of the tree, about `centre`, in that frame.
+    const TrianglePack& pack(int i) const { return packs_[static_cast<std::size_t>(i)]; }
+    Vec3 centre() const { return start_box_.center(); }
     /// Of the vertices at the start.
     const Box3& start_box() const { return start_box_; }
     /// Holds all of it over the whole step, with its thickness.
@@ -105,11 +109,14 @@ public:
 private:
     void update_normals();
     void update_boxes();
+    void update_packs();
 
     const CollisionSurface* surface_ = nullptr;
     Bvh tree_;
     std::vector<Box3> boxes_;
     std::vector<Slab> slabs_;
+    std::vector<TrianglePack> packs_;
+    TrianglePack::Places places_;
     Vec3 drift_ = Vec3::Zero();
     Box3 start_box_, end_box_;
     std::uint64_t id_ = 0;

@@ -76,22 +76,25 @@ public:
     /// Edges of a against those of b that may be near.
     void meet_edges(const NearFeatures& near_b)
     {
-        work_.wedges.resize(std::max(work_.wedges.size(), b_.surface().edges.size()));
-        for (const int j : near_b.edges)
-            if (b_.surface().edges[static_cast<std::size_t>(j)].sharp)
-                work_.wedges[static_cast<std::size_t>(j)] = b_.wedge(j);
+        work_.near_edges.resize(std::max(work_.near_edges.size(), b_.surface().edges.size()));
+        for (const int j : near_b.edges) {
+            if (!b_.surface().edges[static_cast<std::size_t>(j)].sharp) continue;
+            const auto ends = b_.ends(j);
+            near_edge(j) = {ends, around(way_of(ends)), b_.wedge(j)};
+        }
         for (const int i : near_.edges) {
             if (!a_.surface().edges[static_cast<std::size_t>(i)].sharp) continue;
             const std::span<const int> across = near_.across_edge(a_.surface(), i);
             if (across.empty()) continue;
             const auto ends = a_.ends(i);
             if (edge_stays_clear(i, ends)) continue;
-            const Box3 way = widened(way_of(ends), limits_.reach);
+            const FloatBox way = around(widened(way_of(ends), limits_.reach));
             const FeatureView::Wedge wedge = a_.wedge(i);
             for (const int t : across)
                 for (const int j : b_.surface().triangle_edges.col(t))
-                    if (j >= 0 && owns(t, j) && may_touch(wedge, work_.wedges[static_cast<std::size_t>(j)]))
-                        meet_edge(i, ends, way, j);
+                    if (j >= 0 && owns(t, j) && meet(way, near_edge(j).way) &&
+                        may_touch(wedge, near_edge(j).wedge))
+                        meet_edge(i, ends, j);
         }
     }
 
@@ -121,6 +124,7 @@ private:
         return at_start > std::max(way_to(ends[0]), way_to(ends[1]));
     }
 
+    DetectWork::NearEdge& near_edge(int j) { return work_.near_edges[static_cast<std::size_t>(j)]; }
     /// Each edge is looked at from one of its triangles.
     bool owns(int triangle, int edge) const
     {
@@ -249,11 +253,10 @@ private:
         }
     }
 
-    void meet_edge(int i, const std::array<MovingPoint, 2>& ends, const Box3& way, int j)
+    void meet_edge(int i, const std::array<MovingPoint, 2>& ends, int j)
     {
         if (self_ && (j <= i || edges_belong_together(i, j))) return;
-        const auto others = b_.ends(j);
-        if (!way.intersects(way_of(others))) return;
+        const auto& others = near_edge(j).ends;
         const Approach at = approach(ends, others, limits_);
         if (at.kind == Kind::Clear) return;
         const double s = at.weights_a[1], t = at.weights_b[1];
@@ -398,19 +401,24 @@ std::uint64_t pair_key(std::uint64_t a, std::uint64_t b)
     return z ^ (z >> 31);
 }
 
-void detect_contacts(const SweptSurface& a, const SweptSurface& b, std::uint64_t pair,
-                     const DetectOptions& options, DetectWork& work, std::vector<SurfaceContact>& out,
-                     PairClearance* clearance)
+/// How near two surfaces have to come for a contact. [m]
+static double reach_of(const SweptSurface& a, const SweptSurface& b, const DetectOptions& options)
 {
     LITHE_ASSERT(options.margin > 0.0);
+    return a.surface().thickness + b.surface().thickness + options.margin;
+}
+
+/// `near`: what they have near each other.
+static void detect_contacts(const SweptSurface& a, const SweptSurface& b, NearPair& near, std::uint64_t pair,
+                            const DetectOptions& options, DetectWork& work, std::vector<SurfaceContact>& out,
+                            PairClearance* clearance)
+{
     if (clearance) prepare(a, b, *clearance);
     const std::span<double> until_a = clearance ? std::span(clearance->until_a) : std::span<double>(),
                             until_b = clearance ? std::span(clearance->until_b) : std::span<double>();
     const FeatureView a_from_b{a, b.drift()}, b_from_b{b, b.drift()}; // where b hardly moves
     const FeatureView a_from_a{a, a.drift()}, b_from_a{b, a.drift()};
     work.found.clear();
-    NearPair& near = work.near;
-    find_near(a, b, a.surface().thickness + b.surface().thickness + options.margin, near);
     if (near.a.vertices.empty() && near.b.vertices.empty()) return;
     PairDetector(b_from_a, a_from_a, options, work, near.b, until_b).meet_triangles(work.inside_b);
     for (DetectWork::Found& at : work.found) swap_sides(at.contact);
@@ -439,30 +447,45 @@ void detect_contacts(const SweptSurface& a, const SweptSurface& b, std::uint64_t
     finish(pair, options, work, out);
 }
 
+static void detect_self_contacts(const SweptSurface& surface, NearPair& near, std::uint64_t pair,
+                                 const DetectOptions& options, DetectWork& work,
+                                 std::vector<SurfaceContact>& out)
+{
+    const FeatureView view{surface, surface.drift()};
+    work.found.clear();
+    PairDetector detector(view, view, options, work, near.a, {});
+    detector.meet_triangles(work.inside_a);
+    detector.meet_edges(near.b);
+    settle_directions(2.0 * surface.surface().thickness, work);
+    finish(pair, options, work, out);
+}
+
+void detect_contacts(const SweptSurface& a, const SweptSurface& b, std::uint64_t pair,
+                     const DetectOptions& options, DetectWork& work, std::vector<SurfaceContact>& out,
+                     PairClearance* clearance)
+{
+    find_near(a, b, reach_of(a, b, options), work.near);
+    detect_contacts(a, b, work.near, pair, options, work, out, clearance);
+}
+
 void detect_self_contacts(const SweptSurface& surface, std::uint64_t pair, const DetectOptions& options,
                           DetectWork& work, std::vector<SurfaceContact>& out)
 {
-    LITHE_ASSERT(options.margin > 0.0);
-    const FeatureView view{surface, surface.drift()};
-    work.found.clear();
-    find_near(surface, surface, 2.0 * surface.surface().thickness + options.margin, work.near);
-    PairDetector detector(view, view, options, work, work.near.a, {});
-    detector.meet_triangles(work.inside_a);
-    detector.meet_edges(work.near.b);
-    settle_directions(2.0 * surface.surface().thickness, work);
-    finish(pair, options, work, out);
+    find_near(surface, surface, reach_of(surface, surface, options), work.near);
+    detect_self_contacts(surface, work.near, pair, options, work, out);
 }
 
 static void detect_contacts(const SurfacePair& pair, DetectOptions options, DetectWork& work,
                             std::vector<SurfaceContact>& out, PairClearance* clearance)
 {
     options.reduce.most = pair.most;
-    if (!pair.b)
-        detect_contacts(*pair.a, *pair.obstacle, pair.key, options, work, out);
-    else if (pair.a == pair.b)
-        detect_self_contacts(*pair.a, pair.key, options, work, out);
+    if (!pair.b) return detect_contacts(*pair.a, *pair.obstacle, pair.key, options, work, out);
+    if (!pair.near) find_near(*pair.a, *pair.b, reach_of(*pair.a, *pair.b, options), work.near);
+    NearPair& near = pair.near ? *pair.near : work.near;
+    if (pair.a == pair.b)
+        detect_self_contacts(*pair.a, near, pair.key, options, work, out);
     else
-        detect_contacts(*pair.a, *pair.b, pair.key, options, work, out, clearance);
+        detect_contacts(*pair.a, *pair.b, near, pair.key, options, work, out, clearance);
 }
 
 /// Finds what is known of each pair, and forgets pairs that are long gone.

@@ -60,8 +60,13 @@ struct DetectWork {
         bool sure = true; ///< no part of the surface around it would have touched before
     };
     NearPair near;
-    std::vector<FeatureView::Wedge> wedges; ///< of the near edges of b
-    std::vector<char> inside_a, inside_b;   ///< of each vertex
+    struct NearEdge {
+        std::array<MovingPoint, 2> ends;
+        FloatBox way; ///< around it in the whole step
+        FeatureView::Wedge wedge;
+    };
+    std::vector<NearEdge> near_edges;     ///< those of b that are sharp, by their numbers
+    std::vector<char> inside_a, inside_b; ///< of each vertex
     std::vector<Inside> inside;
     Points way_out, next_way_out; ///< unit, of each vertex inside; zero where it is not known
     std::vector<int> changed;     ///< vertices whose way out was found last
@@ -127,6 +132,8 @@ struct SurfacePair {
     const Obstacle* obstacle = nullptr; ///< where there is no b
     std::uint64_t key = 0;              ///< tells pairs apart in the keys
     int most = 12;                      ///< contacts to keep, as ReduceOptions::most
+    NearPair* near =
+        nullptr; ///< what `find_near` has just found of a and b, to work with; null: it was not asked
 };
 struct DetectManyWork {
     std::vector<DetectWork> blocks;

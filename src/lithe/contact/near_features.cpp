@@ -20,18 +20,13 @@ void add_new(int i, std::vector<char>& has, std::vector<int>& list)
     list.push_back(i);
 }
 
-/// Whether the plane of triangle j of `b` keeps triangle i of `a` more than `reach` away, seen from b's drift.
-bool plane_parts(const SweptSurface& a, int i, const SweptSurface& b, int j, double reach)
+/// Of a's packs past those of b. The reach holds what rounding may do to a height: a few ulp of the numbers that it is made from.
+PackWay pack_way(const SweptSurface& a, const SweptSurface& b, double reach)
 {
-    const SweptSurface::Slab& slab = b.slab(j);
-    const double drift = slab.normal.dot(b.drift());
-    double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
-    for (const int v : a.surface().triangles.col(i)) {
-        const double from = slab.normal.dot(a.start.col(v)), to = slab.normal.dot(a.end.col(v)) - drift;
-        lowest = std::min({lowest, from, to});
-        highest = std::max({highest, from, to});
-    }
-    return slab.misses(lowest, highest, reach);
+    const Vec3 from = a.centre() - b.centre(), to = from + a.drift() - b.drift();
+    const double largest =
+        a.tree().box().diagonal().norm() + b.tree().box().diagonal().norm() + from.norm() + to.norm();
+    return {from.cast<float>(), to.cast<float>(), static_cast<float>(reach + 1e-6 * (largest + reach))};
 }
 
 /// Sorts the pairs by the triangles of one side, and takes these triangles in.
@@ -66,10 +61,9 @@ void add_vertex(int vertex, NearFeatures& near)
 void find_near(const SweptSurface& a, const SweptSurface& b, double reach, NearPair& near)
 {
     near.triangles.clear();
-    a.tree().for_each_pair(b.tree(), a.drift() - b.drift(), reach, [&](int i, int j) {
-        if (!plane_parts(a, i, b, j, reach) && !plane_parts(b, j, a, i, reach))
-            near.triangles.push_back({i, j});
-    });
+    const PackWay way = pack_way(a, b, reach);
+    a.tree().for_each_pack_pair(b.tree(), a.drift() - b.drift(), reach,
+                                [&](int p, int q) { a.pack(p).add_near(b.pack(q), way, near.triangles); });
     take(a.surface(), near.triangles, 0, near.a);
     take(b.surface(), near.triangles, 1, near.b);
     if (!near.triangles.empty()) return;

@@ -66,7 +66,7 @@ struct Bvh::Builder {
         Node& here = nodes[static_cast<std::size_t>(node)];
         if (count == 1) {
             const int item = order[static_cast<std::size_t>(first)];
-            here = {around(items[static_cast<std::size_t>(item)]), -1, item};
+            here = {.box = around(items[static_cast<std::size_t>(item)]), .right = -1, .item = item};
             return;
         }
         const int left = split(first, count, depth);
@@ -165,6 +165,26 @@ Bvh::Bvh(std::span<const Box3> items) : items_(items.begin(), items.end())
         throw InputError("too many items for one hierarchy of boxes");
     nodes_.resize(2 * items.size() - 1);
     Builder(items, nodes_).build(0, 0, static_cast<int>(items.size()), 0);
+    find_packs();
+}
+
+/// The largest parts of the tree that are small enough. A part of n items has 2 n - 1 nodes, one after the other.
+void Bvh::find_packs()
+{
+    std::vector<int> counts(nodes_.size());
+    for (std::size_t i = nodes_.size(); i-- > 0;)
+        counts[i] =
+            nodes_[i].is_leaf() ? 1 : counts[i + 1] + counts[static_cast<std::size_t>(nodes_[i].right)];
+    for (std::size_t i = 0; i < nodes_.size();) {
+        if (counts[i] > pack_size) {
+            ++i;
+            continue;
+        }
+        nodes_[i].pack = pack_count();
+        for (const std::size_t end = i + 2 * static_cast<std::size_t>(counts[i]) - 1; i < end; ++i)
+            if (nodes_[i].is_leaf()) pack_items_.push_back(nodes_[i].item);
+        pack_start_.push_back(static_cast<int>(pack_items_.size()));
+    }
 }
 
 void Bvh::refit(std::span<const Box3> items)

@@ -45,12 +45,20 @@ public:
     template <class F>
     void for_each_self_pair(F&& f) const;
 
-    /// f(i, j) for each item i of this and j of `other` whose boxes meet.
+    /// Items that lie together, at most so many: each of them is in one pack, which the same items keep.
+    static constexpr int pack_size = 8;
+    int pack_count() const { return static_cast<int>(pack_start_.size()) - 1; }
+    std::span<const int> pack(int i) const
+    {
+        const int begin = pack_start_[static_cast<std::size_t>(i)],
+                  end = pack_start_[static_cast<std::size_t>(i) + 1];
+        return std::span(pack_items_)
+            .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+    }
+    /// f(p, q) for each pack p of this, whose items go along `way`, and q of `other` with boxes that come nearer than `reach` [m], and
+    /// for some that do not by the rounding of single precision.
     template <class F>
-    void for_each_pair(const Bvh& other, F&& f) const;
-    /// The same for items of this that go along `way`, and meet what comes nearer than `reach` [m].
-    template <class F>
-    void for_each_pair(const Bvh& other, const Vec3& way, double reach, F&& f) const;
+    void for_each_pack_pair(const Bvh& other, const Vec3& way, double reach, F&& f) const;
 
     /// The pairs (i, j), i < j, whose boxes meet and for which `keep(i, j)` is true, sorted. On all threads.
     template <class Keep>
@@ -61,6 +69,9 @@ private:
         FloatBox box;
         int right; ///< the second child; the first is the next node. -1: a leaf
         int item;
+        int pack = -1; ///< that holds just what is below; -1: none does
+        bool is_leaf() const { return right < 0; }
+        bool is_pack() const { return pack >= 0; }
     };
     struct NodePair {
         int a, b; ///< equal: the node against itself
@@ -72,13 +83,16 @@ private:
     struct Builder;
     template <class F>
     void self_pairs(NodePair pair, F& f) const;
-    template <class Meet, class F>
+    using Ends = bool (Node::*)() const;
+    template <Ends ends, class Meet, class F>
     static void cross_pairs(const std::vector<Node>& a, int i, const std::vector<Node>& b, int j,
                             const Meet& meet, F& f);
+    void find_packs();
     std::vector<NodePair> self_pair_tasks() const;
 
     std::vector<Node> nodes_;
     std::vector<Box3> items_;
+    std::vector<int> pack_start_ = {0}, pack_items_;
     Box3 box_;
 };
 
@@ -136,21 +150,23 @@ void Bvh::for_each_near(const Vec3& p, double bound2, F&& f) const
     }
 }
 
-template <class Meet, class F>
+/// f(p, q) for nodes that meet, both of which the walk ends at.
+template <Bvh::Ends ends, class Meet, class F>
 void Bvh::cross_pairs(const std::vector<Node>& a, int i, const std::vector<Node>& b, int j, const Meet& meet,
                       F& f)
 {
     const Node& p = a[static_cast<std::size_t>(i)];
     const Node& q = b[static_cast<std::size_t>(j)];
     if (!meet(p.box, q.box)) return;
-    if (p.right < 0 && q.right < 0) {
-        f(p.item, q.item);
-    } else if (q.right < 0 || (p.right >= 0 && p.box.hi[3] >= q.box.hi[3])) { // open the larger
-        cross_pairs(a, i + 1, b, j, meet, f);
-        cross_pairs(a, p.right, b, j, meet, f);
+    const bool p_ends = (p.*ends)(), q_ends = (q.*ends)();
+    if (p_ends && q_ends) {
+        f(p, q);
+    } else if (q_ends || (!p_ends && p.box.hi[3] >= q.box.hi[3])) { // open the larger
+        cross_pairs<ends>(a, i + 1, b, j, meet, f);
+        cross_pairs<ends>(a, p.right, b, j, meet, f);
     } else {
-        cross_pairs(a, i, b, j + 1, meet, f);
-        cross_pairs(a, i, b, q.right, meet, f);
+        cross_pairs<ends>(a, i, b, j + 1, meet, f);
+        cross_pairs<ends>(a, i, b, q.right, meet, f);
     }
 }
 
@@ -158,10 +174,10 @@ template <class F>
 void Bvh::self_pairs(NodePair pair, F& f) const
 {
     if (pair.a != pair.b) {
-        auto sorted = [&](int i, int j) {
-            if (item(i).intersects(item(j))) i < j ? f(i, j) : f(j, i);
+        auto sorted = [&](const Node& p, const Node& q) {
+            if (item(p.item).intersects(item(q.item))) f(std::min(p.item, q.item), std::max(p.item, q.item));
         };
-        cross_pairs(nodes_, pair.a, nodes_, pair.b, boxes_meet, sorted);
+        cross_pairs<&Node::is_leaf>(nodes_, pair.a, nodes_, pair.b, boxes_meet, sorted);
         return;
     }
     const Node& node = nodes_[static_cast<std::size_t>(pair.a)];
@@ -178,13 +194,7 @@ void Bvh::for_each_self_pair(F&& f) const
 }
 
 template <class F>
-void Bvh::for_each_pair(const Bvh& other, F&& f) const
-{
-    for_each_pair(other, Vec3::Zero(), 0.0, f);
-}
-
-template <class F>
-void Bvh::for_each_pair(const Bvh& other, const Vec3& way, double reach, F&& f) const
+void Bvh::for_each_pack_pair(const Bvh& other, const Vec3& way, double reach, F&& f) const
 {
     if (nodes_.empty() || other.nodes_.empty()) return;
     const Vec3 down = way.cwiseMin(0.0).array() - reach, up = way.cwiseMax(0.0).array() + reach;
@@ -198,13 +208,8 @@ void Bvh::for_each_pair(const Bvh& other, const Vec3& way, double reach, F&& f) 
         _mm_store_ps(moved.hi, _mm_add_ps(_mm_load_ps(a.hi), _mm_load_ps(more.hi)));
         return meet(moved, b);
     };
-    auto exactly = [&](int i, int j) {
-        const Box3 &a = item(i), &b = other.item(j);
-        if (((a.min() + down).array() <= b.max().array()).all() &&
-            ((a.max() + up).array() >= b.min().array()).all())
-            f(i, j);
-    };
-    cross_pairs(nodes_, 0, other.nodes_, 0, meet_on_way, exactly);
+    auto packs = [&](const Node& p, const Node& q) { f(p.pack, q.pack); };
+    cross_pairs<&Node::is_pack>(nodes_, 0, other.nodes_, 0, meet_on_way, packs);
 }
 
 template <class Keep>

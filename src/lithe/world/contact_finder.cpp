@@ -31,12 +31,16 @@ Vec3 way_of(const SweptSurface& surface, const ContactSide& side)
     return way;
 }
 
+bool same(const RigidPose& a, const RigidPose& b)
+{
+    return a.translation == b.translation && a.rotation.coeffs() == b.rotation.coeffs();
+}
+
 } // namespace
 
 bool moves(const Obstacle& obstacle)
 {
-    return obstacle.surface != nullptr || obstacle.pose_0.translation != obstacle.pose_1.translation ||
-           obstacle.pose_0.rotation.coeffs() != obstacle.pose_1.rotation.coeffs();
+    return obstacle.surface != nullptr || !same(obstacle.pose_0, obstacle.pose_1);
 }
 
 void ContactFinder::find(const ContactStep& step, const JointStage& joints)
@@ -131,20 +135,38 @@ ContactFinder::ObstacleSurface* ContactFinder::surface_of(const Obstacle& obstac
     return at->second.get();
 }
 
+/// Its surface where it is in this step; null where it is felt by distance. What goes as it went last is there already.
+const SweptSurface* ContactFinder::placed(const Obstacle& obstacle)
+{
+    ObstacleSurface* surface = surface_of(obstacle);
+    if (!surface) return nullptr;
+    const bool is_there = surface->is_placed && !obstacle.surface && same(surface->pose_0, obstacle.pose_0) &&
+                          same(surface->pose_1, obstacle.pose_1);
+    if (is_there) return &surface->swept;
+    place(obstacle, surface->swept);
+    surface->pose_0 = obstacle.pose_0;
+    surface->pose_1 = obstacle.pose_1;
+    surface->is_placed = true;
+    return &surface->swept;
+}
+
 void ContactFinder::find_obstacle_pairs(const JointStage& joints)
 {
     for (std::size_t k = 0; k < step_.obstacles.size(); ++k) {
         const Obstacle& obstacle = step_.obstacles[k];
         const bool still = !moves(obstacle);
-        ObstacleSurface* surface = nullptr;
+        const SweptSurface* surface = still ? placed(obstacle) : nullptr;
+        const auto may_meet_body = [&](const Box3& box) {
+            return surface ? surface->swept_box().intersects(box) : may_meet(obstacle, still, box);
+        };
         for (int i = 0; i < static_cast<int>(boxes_.size()); ++i) {
             if (still && asleep(i)) continue;
-            if (body(i).collides() != Collides::Everywhere ||
-                !may_meet(obstacle, still, boxes_[static_cast<std::size_t>(i)]) ||
+            const Box3& box = boxes_[static_cast<std::size_t>(i)];
+            if (body(i).collides() != Collides::Everywhere || !may_meet_body(box) ||
                 !collide(i, obstacle.body, joints))
                 continue;
-            if (!surface && (surface = surface_of(obstacle))) place(obstacle, surface->swept);
-            pairs_.push_back({.a = i, .obstacle = k, .surface = surface ? &surface->swept : nullptr});
+            if (!surface) surface = placed(obstacle);
+            pairs_.push_back({.a = i, .obstacle = k, .surface = surface});
         }
     }
 }
@@ -185,9 +207,10 @@ void ContactFinder::recall_pairs()
     std::ranges::sort(last_pairs_, {}, &Pair::place);
     const auto count = static_cast<Index>(pairs_.size());
     near_.resize(std::max(near_.size(), static_cast<std::size_t>((count + in_block - 1) / in_block)));
+    near_of_pairs_.resize(std::max(near_of_pairs_.size(), pairs_.size()));
     parallel_blocks(count, in_block, [&](Index begin, Index end) {
         NearPair& near = near_[static_cast<std::size_t>(begin / in_block)];
-        for (Index i = begin; i < end; ++i) recall(pairs_[static_cast<std::size_t>(i)], near);
+        for (Index i = begin; i < end; ++i) recall(static_cast<std::size_t>(i), near);
     });
 }
 
@@ -197,12 +220,19 @@ bool ContactFinder::changed(const Pair& pair) const
            (pair.b >= 0 && changed_[static_cast<std::size_t>(pair.b)]);
 }
 
-void ContactFinder::recall(Pair& pair, NearPair& near) const
+/// `near` is to work with; where the pair strays, it is kept.
+void ContactFinder::recall(std::size_t i, NearPair& near)
 {
+    Pair& pair = pairs_[i];
     pair.round = round_;
     const auto last = std::ranges::lower_bound(last_pairs_, pair.place(), {}, &Pair::place);
     if (last == last_pairs_.end() || last->place() != pair.place()) return;
-    if (changed(pair) && strays(*last, near)) return;
+    if (changed(pair) && strays(*last, near)) {
+        if (pair.b < 0 && !pair.surface) return;
+        std::swap(near, near_of_pairs_[i]);
+        pair.near = &near_of_pairs_[i];
+        return;
+    }
     pair.round = last->round;
     pair.first = last->first;
     pair.last = last->last;
@@ -245,7 +275,8 @@ SurfacePair ContactFinder::surfaces_of(const Pair& pair) const
             .b = obstacle ? pair.surface : &swept(pair.b),
             .obstacle = obstacle,
             .key = pair_key(static_cast<std::uint64_t>(pair.a), other),
-            .most = most_contacts(pair)};
+            .most = most_contacts(pair),
+            .near = pair.near};
 }
 
 /// Those that this round has to look at; the others keep what they have.

@@ -64,6 +64,7 @@ private:
         const SweptSurface* surface = nullptr; ///< of the obstacle; null: felt by distance
         std::size_t round = 0;                 ///< in which it was looked at
         std::size_t first = 0, last = 0;       ///< its contacts
+        NearPair* near = nullptr;              ///< of this round, where it strays; null: not known
 
         auto place() const { return std::tuple(a, b, obstacle); }
     };
@@ -71,6 +72,8 @@ private:
     struct ObstacleSurface {
         CollisionSurface surface;
         SweptSurface swept;
+        RigidPose pose_0 = {}, pose_1 = {}; ///< where it was placed last
+        bool is_placed = false;
     };
     bool collide(int a, int b, const JointStage& joints) const;
     void find_boxes();
@@ -83,11 +86,12 @@ private:
     void remember_ends();
     void recall_pairs();
     bool changed(const Pair& pair) const;
-    void recall(Pair& pair, NearPair& near) const;
+    void recall(std::size_t i, NearPair& near);
     bool strays(const Pair& pair, NearPair& near) const;
     void detect_pairs();
     SurfacePair surfaces_of(const Pair& pair) const;
     ObstacleSurface* surface_of(const Obstacle& obstacle);
+    const SweptSurface* placed(const Obstacle& obstacle);
     const SweptSurface& swept(int body) const { return *surfaces_[static_cast<std::size_t>(body)]; }
     int most_contacts(const Pair& pair) const;
     Body& body(int number) const { return *step_.bodies[static_cast<std::size_t>(number)]; }
@@ -107,6 +111,7 @@ private:
     DetectManyWork detect_work_;
     ContactSet found_;
     std::vector<NearPair> near_;                ///< to work with, by block of pairs
+    std::vector<NearPair> near_of_pairs_;       ///< of those that stray
     std::vector<int> swept_bodies_;             ///< those that may touch something
     std::vector<const SweptSurface*> surfaces_; ///< of those that did in this step; null for others
     std::vector<std::vector<Points>> ends_;     ///< of their surfaces, by round and body
