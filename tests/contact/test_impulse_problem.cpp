@@ -58,18 +58,16 @@ TEST(Mixing, SolvesALinearFixedPointInAFewSteps)
     const MatX A = Q * Vec4(0.999, 0.9, -0.5, 0.2).asDiagonal() * Q.transpose();
     const VecX b = random_vector(random, 4), expected = (MatX::Identity(4, 4) - A).inverse() * b;
     const VecX weights = VecX::Ones(4);
-    std::vector<double> memory(std::size_t(Mixing::room(5)));
+    std::vector<double> memory(std::size_t(Mixing::room(4)));
     Mixing mixing;
-    mixing.start(5, weights.data(), 4, memory.data());
-    VecX x = VecX::Zero(5);
+    mixing.start(4, weights.data(), memory.data());
+    VecX x = VecX::Zero(4);
     for (int i = 0; i < 10; ++i) {
         mixing.before(x.data());
-        x.head<4>() = (A * x.head<4>() + b).eval();
-        x[4] = x.head<4>().sum(); // linear in the others: goes along without a say
+        x = (A * x + b).eval();
         mixing.after(x.data());
     }
-    EXPECT_LT((x.head<4>() - expected).norm(), 1e-8 * expected.norm());
-    EXPECT_NEAR(x[4], expected.sum(), 1e-8 * expected.norm());
+    EXPECT_LT((x - expected).norm(), 1e-8 * expected.norm());
 }
 
 TEST(Mixing, ThrowsAwayWhatDoesHarm)
@@ -78,7 +76,7 @@ TEST(Mixing, ThrowsAwayWhatDoesHarm)
     const VecX weights = VecX::Ones(1);
     std::vector<double> memory(std::size_t(Mixing::room(1)));
     Mixing mixing;
-    mixing.start(1, weights.data(), 1, memory.data());
+    mixing.start(1, weights.data(), memory.data());
     VecX x = VecX::Constant(1, 5.0);
     for (int i = 0; i < 60; ++i) {
         mixing.before(x.data());

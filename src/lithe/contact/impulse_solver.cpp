@@ -153,7 +153,6 @@ void ImpulseSolver::place_numbers(const ImpulseProblem& problem)
     scratch_.resize(static_cast<std::size_t>(next));
     mixing_memory_.resize(static_cast<std::size_t>(Mixing::room(next)));
     joint_rhs_.assign(static_cast<std::size_t>(joints_.size()), 0.0);
-    joint_scratch_.resize(static_cast<std::size_t>(joints_.size()));
 }
 
 void ImpulseSolver::factorise_joints(const ImpulseProblem& problem)
@@ -355,17 +354,19 @@ double ImpulseSolver::sweep_until_still(const ImpulseProblem& problem, const Imp
     ImpulseReport& report = here.report;
     double* numbers = numbers_.data() + here.begin;
     const auto start_mixing = [&] {
-        here.mixing.start(islands_[island + 1].begin - here.begin, weights_.data() + here.begin,
-                          here.body_begin - here.begin, mixing_memory_.data() + Mixing::room(here.begin));
+        here.mixing.start(here.body_begin - here.begin, weights_.data() + here.begin,
+                          mixing_memory_.data() + Mixing::room(here.begin));
     };
     int leaps = can_leap(island) ? 3 : 0, next_leap = report.sweeps + patience;
     const double speed =
         leaps > 0 ? std::max(0.1 * options.tolerance, 1e-7) * largest_approach(problem, island) : 0.0;
     start_mixing();
     int pressing_left = 0;
+    double kept_residual = 0.0; // of what the mixing goes back to
     for (;;) {
         here.mixing.before(numbers);
-        const bool some = pressing_left > 0 && leaps == 0 && report.sweeps < eager;
+        const bool last = report.sweeps + 1 >= options.max_sweeps;
+        const bool some = pressing_left > 0 && leaps == 0 && report.sweeps < eager && !last;
         const Visit visit = some ? Visit::Pressing : Visit::All;
         pressing_left = visit == Visit::All ? pressing_sweeps : pressing_left - 1;
         const int pressing_before = here.pressing;
@@ -374,12 +375,11 @@ double ImpulseSolver::sweep_until_still(const ImpulseProblem& problem, const Imp
         ++report.sweeps;
         report.residual = size.impulse > 0.0 ? std::sqrt(size.change / size.impulse) : 0.0;
         const bool looks_still = report.residual <= options.tolerance;
-        if (looks_still && visit == Visit::Pressing && report.sweeps < options.max_sweeps) {
+        if (looks_still && visit == Visit::Pressing) {
             pressing_left = 0; // so far: now the others
             continue;
         }
         const bool still = looks_still && (leaps == 0 || size.speed_change <= speed);
-        const bool last = report.sweeps >= options.max_sweeps;
         report.status = still ? ImpulseStatus::Converged : ImpulseStatus::SweepLimit;
         if (!still && !last && leaps > 0 && (looks_still || report.sweeps >= next_leap)) {
             --leaps;
@@ -390,12 +390,31 @@ double ImpulseSolver::sweep_until_still(const ImpulseProblem& problem, const Imp
                 continue;
             }
         }
-        if (!still && last) here.mixing.finish(numbers);
+        if (!still && last && !here.mixing.finish(numbers)) report.residual = kept_residual;
         if (still || last) {
             push_bodies(problem, island); // what was mixed has round-off that they would keep as momentum
             return size.speed;
         }
-        here.mixing.after(numbers);
+        std::copy(numbers, numbers + (here.body_begin - here.begin), scratch_.data() + here.begin);
+        if (here.mixing.after(numbers)) kept_residual = report.residual;
+        follow_impulses(island);
+    }
+}
+
+/// Bodies and joints go along with impulses that were mixed; scratch_ has those that they know.
+void ImpulseSolver::follow_impulses(std::size_t island)
+{
+    const double* impulse = numbers_.data() + islands_[island].begin;
+    const double* known = scratch_.data() + islands_[island].begin;
+    for (const int c : contacts_of(island)) {
+        const Vec3 change = Vec3::Map(impulse) - Vec3::Map(known);
+        if (!change.isZero(0.0)) push<3>(contact_links_, c, change, numbers_.data());
+        impulse += 3;
+        known += 3;
+    }
+    for (const int c : limits_of(island)) {
+        const Vec<1> change(*impulse++ - *known++);
+        if (change[0] != 0.0) push<1>(limit_links_, c, change, numbers_.data());
     }
 }
 
@@ -561,7 +580,7 @@ ImpulseSolver::Settled ImpulseSolver::settle_articulation(ImpulseProblem& proble
     Settled settled;
     settled.before = settled.after = joint_violation(problem, articulation);
     for (int pass = 0; pass < passes; ++pass) {
-        joints_.solve(articulation, joint_rhs_.data(), joint_scratch_.data());
+        joints_.solve(articulation, joint_rhs_.data());
         for (const int joint : joints_.joints(articulation)) {
             const Vec3 change = -Eigen::Map<const Vec3>(joint_rhs_.data() + joints_.row(joint));
             problem.joints[at(joint)].impulse += change;
@@ -594,7 +613,7 @@ void ImpulseSolver::solve_joints_alone(int articulation, ImpulseProblem& problem
     const std::span<const int> joints = joints_.joints(articulation);
     for (const int joint : joints)
         Eigen::Map<Vec3>(joint_rhs_.data() + joints_.row(joint)) = problem.joints[at(joint)].velocity;
-    joints_.solve(articulation, joint_rhs_.data(), joint_scratch_.data());
+    joints_.solve(articulation, joint_rhs_.data());
     for (const int joint : joints) {
         Vec3& impulse = problem.joints[at(joint)].impulse;
         impulse = -Eigen::Map<const Vec3>(joint_rhs_.data() + joints_.row(joint));

@@ -119,6 +119,7 @@ private:
     SweepSize sweep(const ImpulseProblem& problem, std::size_t island, Visit visit);
     void sweep_contact(const ImpulseProblem& problem, int c, double* impulse, SweepSize& size);
     void sweep_limit(const ImpulseProblem& problem, int c, double& impulse, SweepSize& size);
+    void follow_impulses(std::size_t island);
     Vec3 contact_velocity(const ImpulseProblem& problem, int c) const;
     double largest_approach(const ImpulseProblem& problem, std::size_t island) const;
     bool can_leap(std::size_t island) const;
@@ -154,8 +155,8 @@ private:
     AlignedNumbers numbers_, scratch_;
     AlignedNumbers weights_; ///< of the impulses: the response to each
     AlignedNumbers mixing_memory_;
-    std::vector<Leap> leaps_;                  ///< of the islands
-    AlignedNumbers joint_rhs_, joint_scratch_; ///< JointSystem::size
+    std::vector<Leap> leaps_;  ///< of the islands
+    AlignedNumbers joint_rhs_; ///< JointSystem::size
 };
 
 } // namespace lithe

@@ -147,8 +147,8 @@ void find_panels(JointPlan& plan)
     for (int k = 0; k < plan.bond_count(); ++k) {
         JointPlan::Bond& bond = plan.bonds[at(k)];
         bond.panel = plan.values;
-        bond.panel_rows = bond.size;
-        for (const int later : plan.below(k)) bond.panel_rows += plan.bonds[at(later)].size;
+        bond.panel_rows = padded(bond.size);
+        for (const int later : plan.below(k)) bond.panel_rows += padded(plan.bonds[at(later)].size);
         plan.values += bond.panel_rows * bond.size;
     }
     plan.bonds.back().panel = plan.values;
@@ -157,10 +157,10 @@ void find_panels(JointPlan& plan)
 /// The row of a panel at which a later bond starts.
 Index place_below(const JointPlan& plan, int bond, int later)
 {
-    Index row = plan.bonds[at(bond)].size;
+    Index row = padded(plan.bonds[at(bond)].size);
     for (const int other : plan.below(bond)) {
         if (other == later) return row;
-        row += plan.bonds[at(other)].size;
+        row += padded(plan.bonds[at(other)].size);
     }
     LITHE_ASSERT(false);
     return 0;

@@ -20,8 +20,8 @@ struct JointPlan {
         int size = 0;  ///< its rows
         int first_below =
             0; ///< its neighbours that are eliminated later: all_below[first_below] until the next bond's
-        Index panel = 0; ///< of its columns of L in the values: itself, then those below; by columns
-        Index panel_rows = 0;
+        Index panel = 0;      ///< of its columns of L in the values: itself, then those below; by columns
+        Index panel_rows = 0; ///< each of them filled up to a multiple of four
     };
     struct BlockPlace { ///< of a joint's block
         int joint, block;

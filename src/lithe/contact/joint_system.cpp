@@ -2,15 +2,13 @@
 
 #include <algorithm>
 
+#include "lithe/contact/panel.hpp"
 #include "lithe/contact/row_products.hpp"
 #include "lithe/contact/sort_by_set.hpp"
 #include "lithe/core/error.hpp"
 
 namespace lithe {
 namespace {
-
-using Panel = Eigen::Map<MatX, 0, Eigen::OuterStride<>>;
-using ConstPanel = Eigen::Map<const MatX, 0, Eigen::OuterStride<>>;
 
 std::span<const ConstraintRows::Block> blocks_of(const ConstraintRows& rows, int c)
 {
@@ -22,16 +20,12 @@ std::size_t at(int i)
     return static_cast<std::size_t>(i);
 }
 
-/// L becomes its inverse, column by column from the last; what is above the diagonal becomes zero.
-void invert_lower(Panel& L)
+/// The columns of a bond, in values that belong to the articulation from `here.panel` on.
+template <class Number>
+PanelOf<Number> panel_of(const auto& here, int k, Number* values)
 {
-    for (Index c = L.cols() - 1; c >= 0; --c) {
-        const double inverse = 1.0 / L(c, c);
-        for (Index r = L.rows() - 1; r > c; --r)
-            L(r, c) = -inverse * L.row(r).segment(c + 1, r - c).dot(L.col(c).segment(c + 1, r - c));
-        L(c, c) = inverse;
-    }
-    L.triangularView<Eigen::StrictlyUpper>().setZero();
+    const JointPlan::Bond& bond = here.plan->bonds[at(k)];
+    return {values + here.panel + bond.panel, bond.panel_rows, bond.panel_rows, bond.size};
 }
 
 } // namespace
@@ -160,19 +154,11 @@ void JointSystem::assemble(const ImpulseProblem& problem, const Articulation& he
 /// Turns the assembled columns of a bond into columns of L, with the inverse on the diagonal.
 bool JointSystem::eliminate(const Articulation& here, int k)
 {
-    const JointPlan::Bond& bond = here.plan->bonds[at(k)];
-    const Eigen::OuterStride<> stride(bond.panel_rows);
-    double* panel = values_.data() + here.panel + bond.panel;
-    Panel top(panel, bond.size, bond.size, stride);
-    const Eigen::LLT<Eigen::Ref<MatX, 0, Eigen::OuterStride<>>> cholesky(top);
-    if (cholesky.info() != Eigen::Success || !top.diagonal().allFinite()) return false;
-    invert_lower(top);
-    // X L^-T in place, from the last column: each needs only those before it
-    Panel X(panel + bond.size, bond.panel_rows - bond.size, bond.size, stride);
-    for (Index c = bond.size - 1; c >= 0; --c) {
-        X.col(c) *= top(c, c);
-        for (Index before = 0; before < c; ++before) X.col(c) += top(c, before) * X.col(before);
-    }
+    const Panel columns = panel_of(here, k, values_.data());
+    const Index rows = padded(columns.columns);
+    const Panel top = columns.from(0, rows);
+    if (!invert_root(top)) return false;
+    divide_by_transposed(columns.from(rows, columns.rows - rows), top);
     update_below(here, k);
     return true;
 }
@@ -181,31 +167,25 @@ bool JointSystem::eliminate(const Articulation& here, int k)
 void JointSystem::update_below(const Articulation& here, int k)
 {
     const JointPlan& plan = *here.plan;
-    const JointPlan::Bond& bond = plan.bonds[at(k)];
-    double* values = values_.data() + here.panel;
-    const double* x = values + bond.panel + bond.size;
-    const auto X = [&](Index row, const JointPlan::Bond& other) {
-        return ConstPanel(x + row, other.size, bond.size, Eigen::OuterStride<>(bond.panel_rows));
-    };
+    const Panel X = panel_of(here, k, values_.data());
     const std::span<const int> later = plan.below(k);
-    Index row_j = 0;
+    const auto rows_of = [&](int bond) { return padded(plan.bonds[at(bond)].size); };
+    Index row_j = rows_of(k);
     for (std::size_t j = 0; j < later.size(); ++j) {
-        const JointPlan::Bond& target = plan.bonds[at(later[j])];
+        const Panel target = panel_of(here, later[j], values_.data());
         const std::span<const int> places = plan.below(later[j]);
         std::size_t next = 0;
-        Index row_i = row_j, place = 0, place_of_next = target.size;
+        Index row_i = row_j, place = 0, place_of_next = rows_of(later[j]);
         for (std::size_t i = j; i < later.size(); ++i) {
-            const JointPlan::Bond& other = plan.bonds[at(later[i])];
+            const Index rows = rows_of(later[i]);
             if (i > j) {
-                while (places[next] != later[i]) place_of_next += plan.bonds[at(places[next++])].size;
+                while (places[next] != later[i]) place_of_next += rows_of(places[next++]);
                 place = place_of_next;
             }
-            Panel(values + target.panel + place, other.size, target.size,
-                  Eigen::OuterStride<>(target.panel_rows))
-                .noalias() -= X(row_i, other).lazyProduct(X(row_j, target).transpose());
-            row_i += other.size;
+            subtract_square(X.from(row_i, rows), X.from(row_j, rows_of(later[j])), target.from(place, rows));
+            row_i += rows;
         }
-        row_j += target.size;
+        row_j += rows_of(later[j]);
     }
 }
 
@@ -218,41 +198,32 @@ bool JointSystem::factorise(const ImpulseProblem& problem, int articulation)
     return true;
 }
 
-void JointSystem::solve(int articulation, double* b, double* scratch) const
+void JointSystem::solve(int articulation, double* b) const
 {
-    using Segment = Eigen::Map<VecX>;
     const Articulation& here = of(articulation);
     const JointPlan& plan = *here.plan;
     b += here.row;
-    scratch += here.row;
-    const auto panel = [&](const JointPlan::Bond& bond, Index row, Index rows) {
-        return ConstPanel(values_.data() + here.panel + bond.panel + row, rows, bond.size,
-                          Eigen::OuterStride<>(bond.panel_rows));
-    };
     for (int k = 0; k < plan.bond_count(); ++k) { // L y = b
-        const JointPlan::Bond& bond = plan.bonds[at(k)];
-        Segment y(b + bond.row, bond.size), inner(scratch + bond.row, bond.size);
-        inner.noalias() = panel(bond, 0, bond.size).lazyProduct(y);
-        y = inner;
-        Index row = bond.size;
+        const ConstPanel L = panel_of(here, k, values_.data());
+        double* y = b + plan.bonds[at(k)].row;
+        Index row = padded(L.columns);
+        multiply_lower(L.from(0, row), y);
         for (const int later : plan.below(k)) {
             const JointPlan::Bond& other = plan.bonds[at(later)];
-            Segment(b + other.row, other.size).noalias() -= panel(bond, row, other.size).lazyProduct(y);
-            row += other.size;
+            subtract_product(L.from(row, padded(other.size)), y, b + other.row);
+            row += padded(other.size);
         }
     }
     for (int k = plan.bond_count() - 1; k >= 0; --k) { // L^T x = y
-        const JointPlan::Bond& bond = plan.bonds[at(k)];
-        Segment x(b + bond.row, bond.size), inner(scratch + bond.row, bond.size);
-        Index row = bond.size;
+        const ConstPanel L = panel_of(here, k, values_.data());
+        double* x = b + plan.bonds[at(k)].row;
+        Index row = padded(L.columns);
         for (const int later : plan.below(k)) {
             const JointPlan::Bond& other = plan.bonds[at(later)];
-            x.noalias() -=
-                panel(bond, row, other.size).transpose().lazyProduct(Segment(b + other.row, other.size));
-            row += other.size;
+            subtract_transposed_product(L.from(row, padded(other.size)), b + other.row, x);
+            row += padded(other.size);
         }
-        inner.noalias() = panel(bond, 0, bond.size).transpose().lazyProduct(x);
-        x = inner;
+        multiply_upper(L.from(0, padded(L.columns)), x);
     }
 }
 
@@ -316,24 +287,19 @@ void JointSystem::fill_parts(const ImpulseProblem& problem, const ConstraintRows
     double* mine = values;
     for (std::size_t p = 0; p < parts.size(); ++p) {
         const Articulation& here = of(parts[p].articulation);
-        const JointPlan::Bond& bond = here.plan->bonds[at(parts[p].bond)];
-        const double* panel = values_.data() + here.panel + bond.panel;
-        const Eigen::OuterStride<> stride(bond.panel_rows);
-        Columns Y = columns(mine, parts[p]);
-        const ConstPanel L_inverse(panel, bond.size, bond.size, stride);
-        for (Index r = bond.size - 1; r >= 0; --r) // lower triangle: each row needs only those before it
-            Y.row(r) = (L_inverse.row(r).head(r + 1).lazyProduct(Y.topRows(r + 1))).eval();
-        double* target = mine + Rows * parts[p].size;
+        const ConstPanel L = panel_of(here, parts[p].bond, values_.data());
+        const Panel Y{mine, parts[p].size, parts[p].size, Rows};
+        for (Index c = 0; c < Rows; ++c) multiply_lower(L.from(0, Y.rows), Y.column(c));
+        double* target = mine + Rows * Y.rows;
         std::size_t next = p + 1;
-        Index row_below = bond.size;
+        Index row = Y.rows;
         for (const int later : here.plan->below(parts[p].bond)) {
             while (parts[next].bond != later) target += Rows * parts[next++].size;
-            const Index size = here.plan->bonds[at(later)].size;
-            const ConstPanel X(panel + row_below, size, bond.size, stride);
-            columns(target, parts[next]).noalias() -= X.lazyProduct(Y);
-            row_below += size;
+            const ConstPanel X = L.from(row, parts[next].size);
+            for (Index c = 0; c < Rows; ++c) subtract_product(X, Y.column(c), target + c * parts[next].size);
+            row += X.rows;
         }
-        mine += Rows * parts[p].size;
+        mine += Rows * Y.rows;
     }
 }
 

@@ -41,8 +41,8 @@ public:
     /// Joints of an articulation, and where the three rows of each are.
     std::span<const int> joints(int articulation) const;
     Index row(int joint) const { return row_of_joint_[static_cast<std::size_t>(joint)]; }
-    /// D^-1 b in place; b and scratch have `size()` numbers, of which only those of the articulation are touched.
-    void solve(int articulation, double* b, double* scratch) const;
+    /// D^-1 b in place; b has `size()` numbers, of which only those of the articulation are touched. Where no joint is, zero.
+    void solve(int articulation, double* b) const;
 
     // The part of a constraint that acts through the joints: Y = L^-1 J G^T for its blocks G. With all joints kept
     // satisfied, its response is G G^T - Y^T Y.

@@ -4,11 +4,10 @@
 
 namespace lithe {
 
-void Mixing::start(Index size, const double* weights, Index weighed, double* memory)
+void Mixing::start(Index size, const double* weights, double* memory)
 {
     size_ = size;
     weights_ = weights;
-    weighed_ = weighed;
     memory_ = memory;
     has_last_ = mixed_ = false;
     forget();
@@ -21,7 +20,7 @@ void Mixing::forget()
 
 double Mixing::product(const Eigen::Map<VecX>& a, const Eigen::Map<VecX>& b) const
 {
-    return a.head(weighed_).cwiseProduct(b.head(weighed_)).dot(Eigen::Map<const VecX>(weights_, weighed_));
+    return a.cwiseProduct(b).dot(Eigen::Map<const VecX>(weights_, size_));
 }
 
 void Mixing::before(const double* x)
@@ -29,7 +28,7 @@ void Mixing::before(const double* x)
     change() = Eigen::Map<const VecX>(x, size_);
 }
 
-void Mixing::after(double* numbers)
+bool Mixing::after(double* numbers)
 {
     Eigen::Map<VecX> x(numbers, size_);
     change() = x - change();
@@ -38,7 +37,7 @@ void Mixing::after(double* numbers)
         x = last_result();
         mixed_ = false;
         forget();
-        return;
+        return false;
     }
     if (has_last_) remember(x);
     last_result() = x;
@@ -47,13 +46,16 @@ void Mixing::after(double* numbers)
     has_last_ = true;
     mixed_ = false;
     if (kept_ > 0) mix(x);
+    return true;
 }
 
-void Mixing::finish(double* numbers)
+bool Mixing::finish(double* numbers)
 {
     Eigen::Map<VecX> x(numbers, size_);
     change() = x - change();
-    if (did_harm(product(change(), change()))) x = last_result();
+    const bool harmed = did_harm(product(change(), change()));
+    if (harmed) x = last_result();
+    return !harmed;
 }
 
 void Mixing::remember(const Eigen::Map<VecX>& result)

@@ -7,7 +7,7 @@ namespace lithe {
 /// g(x) - x, combined alike, cancel best. Where g is linear it finds the fixed point as GMRES would. It knows nothing of
 /// constraints: the last word has to be a plain g.
 ///
-///   mixing.start(size, weights, weighed, memory);
+///   mixing.start(size, weights, memory);
 ///   repeat:  mixing.before(x);  x = g(x);  if good: stop;  mixing.after(x);
 ///   unless good:  mixing.finish(x);
 ///
@@ -18,13 +18,15 @@ public:
     /// Numbers of memory for a vector of this size.
     static Index room(Index size) { return (2 * depth + 3) * size; }
 
-    /// The changes of the first `weighed` numbers are weighed; all are combined. The arrays have to outlive the mixing.
-    void start(Index size, const double* weights, Index weighed, double* memory);
+    /// Changes are measured by the weights. The arrays have to outlive the mixing.
+    void start(Index size, const double* weights, double* memory);
     void forget(); ///< what it has seen so far: g is another now
     void before(const double* x);
-    void after(double* x);
-    /// In place of `after` when no time is left: x = g(x), or the g(x) before it if the mixed x in between did harm.
-    void finish(double* x);
+    /// Whether g(x) is kept, and mixed with those before it: false where the mixed x did harm.
+    bool after(double* x);
+    /// In place of `after` when no time is left: x = g(x), or the last that was kept if the mixed x in between did harm. Whether it
+    /// is g(x).
+    bool finish(double* x);
 
 private:
     Eigen::Map<VecX> vector(int i) const { return {memory_ + i * size_, size_}; }
@@ -38,7 +40,7 @@ private:
     void remember(const Eigen::Map<VecX>& result);
     void mix(Eigen::Map<VecX>& x);
 
-    Index size_ = 0, weighed_ = 0;
+    Index size_ = 0;
     const double* weights_ = nullptr;
     double* memory_ = nullptr;
     int kept_ = 0, next_ = 0; ///< steps

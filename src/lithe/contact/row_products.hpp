@@ -1,17 +1,11 @@
 #pragma once
 // Products of short, wide row blocks: Rows x size, row by row, size a multiple of four; see ConstraintRows. Each
 // translation unit has its own copy, see lithe/math/lanes.hpp.
-#include "lithe/math/lanes.hpp"
+#include "lithe/math/lane_sums.hpp"
 #include "lithe/math/types.hpp"
 
 namespace lithe {
 namespace {
-
-inline double lane_sum(Lanes4 a)
-{
-    const __m128d pair = _mm_add_pd(_mm256_castpd256_pd128(a.v), _mm256_extractf128_pd(a.v, 1));
-    return _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)));
-}
 
 /// G x
 template <int Rows>
@@ -24,7 +18,7 @@ Eigen::Matrix<double, Rows, 1> times(const double* G, const double* x, Index siz
         for (int i = 0; i < Rows; ++i) sums[i] = fma(Lanes4::load(G + i * size + k), x_k, sums[i]);
     }
     Eigen::Matrix<double, Rows, 1> product;
-    for (int i = 0; i < Rows; ++i) product[i] = lane_sum(sums[i]);
+    for (int i = 0; i < Rows; ++i) product[i] = sum_of(sums[i]);
     return product;
 }
 
@@ -58,7 +52,7 @@ Eigen::Matrix<double, RowsA, RowsB> times_transposed(const double* A, const doub
     }
     Eigen::Matrix<double, RowsA, RowsB> product;
     for (int i = 0; i < RowsA; ++i)
-        for (int j = 0; j < RowsB; ++j) product(i, j) = lane_sum(sums[i][j]);
+        for (int j = 0; j < RowsB; ++j) product(i, j) = sum_of(sums[i][j]);
     return product;
 }
 

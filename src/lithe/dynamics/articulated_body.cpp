@@ -255,7 +255,7 @@ void ArticulatedBody::add_force(int vertex, const Vec3& f)
         const FramedState& state = bones_[k]->state();
         const Vec3 share = part.weight * f;
         loads_[k].force += share;
-        loads_[k].torque += (state.frame.rotation * Vec3(part.X + part.S * state.q)).cross(share);
+        loads_[k].torque += (state.frame.rotation * Vec3(part.X + times(part.S, state.q))).cross(share);
         loads_[k].modal += part.S.transpose() * (state.frame.rotation.conjugate() * share);
     }
 }
@@ -392,7 +392,7 @@ const ArticulatedBody::Material& ArticulatedBody::look_up_vertex(int vertex, Mat
 Vec3 ArticulatedBody::place(const Part& part) const
 {
     const FramedState& state = bones_[static_cast<std::size_t>(part.bone)]->state();
-    return state.frame.apply(part.X + part.S * state.q);
+    return state.frame.apply(part.X + times(part.S, state.q));
 }
 
 Vec3 ArticulatedBody::place(const Material& at) const
@@ -421,8 +421,8 @@ Vec3 ArticulatedBody::velocity(const Material& at) const
     for (const Part& part : at.used()) {
         const FramedMotion& bone = *bones_[static_cast<std::size_t>(part.bone)];
         const FramedState& state = bone.state();
-        const Vec3 arm = part.X + part.S * state.q;
-        const Vec3 relative = bone.Omega().cross(arm) + part.S * state.qdot;
+        const Vec3 arm = part.X + times(part.S, state.q);
+        const Vec3 relative = bone.Omega().cross(arm) + times(part.S, state.qdot);
         v += part.weight * (state.v + state.frame.rotation * relative);
     }
     return v;
@@ -435,7 +435,7 @@ Vec3 ArticulatedBody::predicted(const BodyPoint& point)
     Vec3 x = Vec3::Zero();
     for (const Part& part : at.used()) {
         const FramedMotion::End& end = bones_[static_cast<std::size_t>(part.bone)]->end();
-        x += part.weight * end.frame.apply(part.X + part.S * end.q);
+        x += part.weight * end.frame.apply(part.X + times(part.S, end.q));
     }
     return x;
 }

@@ -8,6 +8,7 @@
 #include <Eigen/Eigenvalues>
 
 #include "lithe/core/error.hpp"
+#include "lithe/math/lane_sums.hpp"
 
 namespace lithe {
 namespace {
@@ -42,14 +43,40 @@ MatX stiffness_at_rest(const ElasticModel& elastic, Index rank)
     return 0.5 * (at.stiffness + at.stiffness.transpose());
 }
 
-/// A B^T of two matrices of three rows.
-template <class A, class B>
-Mat3 row_products(const A& a, const B& b)
+/// A B^T of two matrices of three rows, each row one stretch of memory.
+Mat3 row_products(const Eigen::Ref<const Rows3>& A, const Eigen::Ref<const Rows3>& B)
 {
+    const Index n = A.cols(), whole = n / 4 * 4;
+    Lanes4 sums[3][3];
+    for (auto& row : sums)
+        for (Lanes4& sum : row) sum = Lanes4(0.0);
+    for (Index k = 0; k < whole; k += 4) {
+        Lanes4 b[3];
+        for (Index j = 0; j < 3; ++j) b[j] = Lanes4::load(B.data() + j * B.outerStride() + k);
+        for (Index i = 0; i < 3; ++i) {
+            const Lanes4 a = Lanes4::load(A.data() + i * A.outerStride() + k);
+            for (Index j = 0; j < 3; ++j) sums[i][j] = fma(a, b[j], sums[i][j]);
+        }
+    }
     Mat3 out;
     for (Index i = 0; i < 3; ++i)
-        for (Index j = 0; j < 3; ++j) out(i, j) = a.row(i).dot(b.row(j));
+        for (Index j = 0; j < 3; ++j) {
+            out(i, j) = sum_of(sums[i][j]);
+            for (Index k = whole; k < n; ++k) out(i, j) += A(i, k) * B(j, k);
+        }
     return out;
+}
+
+/// out = R S D with D diagonal, 3 x r.
+void turn_rows(const Mat3& R, const Eigen::Ref<const Rows3>& S, const VecX& D, Eigen::Ref<Rows3> out)
+{
+    const double *s_0 = S.data(), *s_1 = s_0 + S.outerStride(), *s_2 = s_1 + S.outerStride();
+    const double* d = D.data();
+    for (Index i = 0; i < 3; ++i) {
+        const double a = R(i, 0), b = R(i, 1), c = R(i, 2);
+        double* __restrict__ row = out.data() + i * out.outerStride();
+        for (Index k = 0; k < S.cols(); ++k) row[k] = d[k] * (a * s_0[k] + b * s_1[k] + c * s_2[k]);
+    }
 }
 
 void require_columns_centred(const FrameTensors& tensors)
@@ -182,6 +209,14 @@ void ModalMass::whiten(Eigen::Ref<Rows3> S) const
         llt_.matrixU().solveInPlace<Eigen::OnTheRight>(S);
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): as above
+void ModalMass::whiten_turned(const Mat3& R, const Eigen::Ref<const Rows3>& S, Eigen::Ref<Rows3> out) const
+{
+    if (diagonal_) return turn_rows(R, S, inverse_root_, out);
+    for (Index k = 0; k < 3; ++k) out.row(k) = R(k, 0) * S.row(0) + R(k, 1) * S.row(1) + R(k, 2) * S.row(2);
+    whiten(out);
+}
+
 FramedModel make_framed_model(FrameTensors tensors, ElasticModel elastic, const RayleighDamping& damping)
 {
     const Index r = tensors.rank();
@@ -269,9 +304,7 @@ void FrameResponse::factor(const Vec3& arm, const Eigen::Ref<const Rows3>& S, Ro
     LITHE_ASSERT_HEAVY(S.cols() == r);
     F.resize(3, 6 + r);
     auto white = F.rightCols(r);
-    for (Index k = 0; k < 3; ++k)
-        white.row(k) = root_share_ * (R_(k, 0) * S.row(0) + R_(k, 1) * S.row(1) + R_(k, 2) * S.row(2));
-    mass_->whiten(white);
+    mass_->whiten_turned(root_share_ * R_, S, white);
     F.leftCols<3>() = inverse_root_mass_ * Mat3::Identity();
     const Mat3 RY = -root_share_ * R_ * skew(arm) - row_products(white, B_white_);
     F.middleCols<3>(3) = RY * C_inverse_T_;
@@ -918,7 +951,7 @@ const FrameResponse& FramedMotion::bare_response(double h)
 
 Vec3 FramedMotion::bare_velocity(const Vec3& arm, const Eigen::Ref<const Rows3>& S) const
 {
-    return state_.v + state_.frame.rotation * Vec3(bare_Omega_.cross(arm) + S * bare_qdot_);
+    return state_.v + state_.frame.rotation * Vec3(bare_Omega_.cross(arm) + times(S, bare_qdot_));
 }
 
 void FramedMotion::apply_bare(const VecX& a)
@@ -952,7 +985,7 @@ void FramedMotion::displace(const VecX& a)
 
 Vec3 FramedMotion::arm(const Vec3& X, const Eigen::Ref<const Rows3>& S) const
 {
-    return X + S * state_.q;
+    return X + times(S, state_.q);
 }
 
 Vec3 FramedMotion::arm_to(const Vec3& x) const
@@ -970,7 +1003,7 @@ Vec3 FramedMotion::velocity(const Vec3& arm, const Eigen::Ref<const Rows3>& S) c
     const Vec3& v = step_.active ? step_.v : state_.v;
     const Vec3& Omega = step_.active ? step_.Omega : Omega_;
     const VecX& u = step_.active ? step_.u : state_.qdot;
-    return v + state_.frame.rotation * Vec3(Omega.cross(arm) + S * u);
+    return v + state_.frame.rotation * Vec3(Omega.cross(arm) + times(S, u));
 }
 
 FramedEnergy FramedMotion::energy()

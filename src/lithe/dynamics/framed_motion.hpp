@@ -21,6 +21,8 @@ public:
     void solve_root(VecX& x) const;                   ///< L^-1 x
     void solve_root_transposed(VecX& x) const;        ///< L^-T x
     void whiten(Eigen::Ref<Rows3> S) const;           ///< S L^-T
+    /// out = R S L^-T
+    void whiten_turned(const Mat3& R, const Eigen::Ref<const Rows3>& S, Eigen::Ref<Rows3> out) const;
 
 private:
     Index rank_ = 0;

@@ -9,6 +9,11 @@ namespace lithe {
 /// are fast.
 using Rows3 = Eigen::Matrix<double, 3, Eigen::Dynamic, Eigen::RowMajor>;
 using Rows9 = Eigen::Matrix<double, 9, Eigen::Dynamic, Eigen::RowMajor>;
+/// S q of a point, 3 x r times r, without the detour that a product of any size takes.
+inline Vec3 times(const Eigen::Ref<const Rows3>& S, const VecX& q)
+{
+    return S.lazyProduct(q);
+}
 /// A symmetric 3 x 3 matrix: xx, yy, zz, yz, zx, xy.
 using Vec6 = Eigen::Matrix<double, 6, 1>;
 

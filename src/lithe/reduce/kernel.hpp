@@ -1,8 +1,8 @@
 #pragma once
 // Products under the steps, for any number of lanes; see lithe/math/lanes.hpp for why this is closed in itself. Blocks
 // are arrays [entries][8] of eight points, as in lithe/math/batch.hpp.
+#include "lithe/math/lane_sums.hpp"
 #include "lithe/math/svd3_kernel.hpp"
-#include "lithe/reduce/lane_sums.hpp"
 
 namespace lithe {
 

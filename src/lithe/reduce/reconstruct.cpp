@@ -2,7 +2,7 @@
 
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
-#include "lithe/reduce/lane_sums.hpp"
+#include "lithe/math/lane_sums.hpp"
 #include "lithe/reduce/prepared_model.hpp"
 
 namespace lithe {

@@ -7,8 +7,8 @@
 
 #include "lithe/core/error.hpp"
 #include "lithe/core/parallel.hpp"
+#include "lithe/math/lane_sums.hpp"
 #include "lithe/reduce/deformation_rows.hpp"
-#include "lithe/reduce/lane_sums.hpp"
 
 namespace lithe {
 namespace {

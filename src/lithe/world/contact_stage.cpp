@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "lithe/core/parallel.hpp"
+
 namespace lithe {
 
 void ContactStage::set_options(const ContactStageOptions& options)
@@ -274,7 +276,10 @@ ImpulseReport ContactStage::solve_once(Round round, JointStage& joints)
         along_ways ? LoneJoints::Leave : LoneJoints::TakeIn, joints);
     changed_.clear();
     for (int i = 0; i < static_cast<int>(step_.bodies.size()); ++i) changed_.push_back(coupling_.touches(i));
-    if (std::ranges::none_of(changed_, [](char changed) { return changed; })) return {};
+    if (std::ranges::none_of(changed_, [](char changed) { return changed; })) {
+        if (!along_ways) joints.meet_alone();
+        return {};
+    }
     fill_problem(
         ResponseKind::Implicit,
         [&](const BodyContact& contact, const Vec3& u) {
@@ -287,7 +292,11 @@ ImpulseReport ContactStage::solve_once(Round round, JointStage& joints)
                                   .impulse = along_ways ? Vec3(Vec3::Zero()) : last_impulse(contact.at.key)};
         },
         joints);
-    const ImpulseReport report = coupling_.solve(options_.impulses);
+    ImpulseReport report;
+    parallel_for(along_ways ? 1 : 2, 1, [&](Index i) {
+        if (i == 0) report = coupling_.solve(options_.impulses);
+        if (i == 1) joints.meet_alone();
+    });
     if (!along_ways) forget_impulses();
     joints.take_impulses(coupling_.problem);
     take_impulses();

@@ -98,8 +98,8 @@ double JointGroup::meet(double h, double enough, Coupling* solved)
 {
     was_moved_ = false;
     if (hard_.empty()) return 0.0;
-    constexpr int most_rounds = 24, patience = 6;
-    constexpr double worth_it = 0.1; // of the first gap
+    constexpr int most_rounds = 40, patience = 10;
+    constexpr double worth_it = 0.1, lost = 2.0; // of the first gap
     const double first = find_gaps(h);
     has_met_ = true;
     if (first <= enough * size_) return first;
@@ -112,7 +112,7 @@ double JointGroup::meet(double h, double enough, Coupling* solved)
     for (int round = 0, best_round = 0; round < std::min(most_rounds, best_round + patience); ++round) {
         close(h, solved);
         gap = find_gaps(h);
-        if (gap <= enough * size_) break;
+        if (gap <= enough * size_ || gap > lost * first) break;
         if (gap >= best) continue;
         best = gap;
         best_round = round;
@@ -129,7 +129,7 @@ void JointGroup::start_mixing()
     const Index size = gaps_.size();
     weights_.setOnes(size);
     memory_.resize(static_cast<std::size_t>(Mixing::room(size)));
-    mixing_.start(size, weights_.data(), size, memory_.data());
+    mixing_.start(size, weights_.data(), memory_.data());
     closed_.setZero(size);
 }
 

@@ -465,12 +465,17 @@ void JointStage::break_weak(const ImpulseProblem& problem)
 
 // ---- alone
 
+void JointStage::meet_alone()
+{
+    for_each_group([&](std::size_t g) {
+        if (!takes_part_[g]) gaps_[g] = groups_[g].meet(h_, options_.gap, nullptr);
+    });
+}
+
 double JointStage::meet(Coupling& solved, std::vector<char>& changed)
 {
-    place_points();
     for_each_group([&](std::size_t g) {
-        if (!have_met_ || takes_part_[g])
-            gaps_[g] = groups_[g].meet(h_, options_.gap, takes_part_[g] ? &solved : nullptr);
+        if (takes_part_[g]) gaps_[g] = groups_[g].meet(h_, options_.gap, &solved);
     });
     for (std::size_t g = 0; g < group_count_; ++g)
         if ((!have_met_ || takes_part_[g]) && groups_[g].was_moved())

@@ -74,8 +74,10 @@ public:
     /// Of the problem that was solved last: joints that were too weak for their impulses are gone afterwards.
     void break_weak(const ImpulseProblem& problem);
 
-    /// Brings the predictions of hard points together: after the problem of a step that was solved first, and again after others, for
-    /// what took part in them. Notes the bodies that it has changed. Returns the largest distance that is left. [m]
+    /// Brings the predictions of hard points together, of what takes no part in the problem of a step that is solved first: with
+    /// which it shares nothing, so that both may be done at once.
+    void meet_alone();
+    /// The same for what took part in a problem, once it is solved. Notes the bodies that it has changed. Returns the largest distance that is left. [m]
     double meet(Coupling& solved, std::vector<char>& changed);
     /// The predictions have become states.
     void finish();
