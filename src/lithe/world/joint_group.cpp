@@ -50,23 +50,23 @@ void JointGroup::place()
 }
 
 /// The hard joints alone, each with the velocity that its sides have relative to each other.
-void JointGroup::couple(ResponseKind kind, double softness)
+void JointGroup::couple(Coupling& coupling, ResponseKind kind, double softness)
 {
-    coupling_.begin(bodies_);
+    coupling.begin(bodies_);
     for (HeldPoint* point : hard_)
         for (HeldPoint::Side* side : {&point->a, &point->b})
-            if (!side->led()) side->touch = coupling_.add(side->in_group, {side->point, point->middle()});
-    coupling_.join(kind);
-    coupling_.problem.softness = softness;
+            if (!side->led()) side->touch = coupling.add(side->in_group, {side->point, point->middle()});
+    coupling.join(kind);
+    coupling.problem.softness = softness;
     const auto velocity = [&](const HeldPoint::Side& side, double sign) -> Vec3 {
-        return side.led() ? side.led_velocity : coupling_.couple(side.in_group, side.touch, sign);
+        return side.led() ? side.led_velocity : coupling.couple(side.in_group, side.touch, sign);
     };
     for (const HeldPoint* point : hard_) {
-        coupling_.problem.add_joint({});
+        coupling.problem.add_joint({});
         const Vec3 u = velocity(point->a, 1.0) - velocity(point->b, -1.0);
-        coupling_.problem.joints.back().velocity = u;
+        coupling.problem.joints.back().velocity = u;
     }
-    coupling_.prepare();
+    coupling.prepare();
 }
 
 bool JointGroup::taut() const
@@ -94,7 +94,7 @@ double JointGroup::find_gaps(double h)
 /// The matrix is that of the start of the step: a round takes away all but a share that grows with how far bodies turn in the
 /// step. Mixed with the rounds before, gaps go to nothing all the same [And65]. Where they do not, the points cannot meet, and
 /// impulses that try bring energy: they are taken back, and softer ones bring them as near as they come.
-double JointGroup::meet(double h, double enough, Coupling* solved)
+double JointGroup::meet(double h, double enough, Coupling* solved, Coupling& own)
 {
     was_moved_ = false;
     if (hard_.empty()) return 0.0;
@@ -105,12 +105,13 @@ double JointGroup::meet(double h, double enough, Coupling* solved)
     if (first <= enough * size_) return first;
     was_moved_ = true;
     if (!is_plain_) solved = nullptr; // it has more in it than hard points
+    const Means means{h, solved, own};
     const double acceptable = std::max(worth_it * first, most_stretch * size_);
-    if (!solved) couple(ResponseKind::Implicit);
+    if (!solved) couple(own, ResponseKind::Implicit);
     start_mixing();
     double gap = first, best = first;
     for (int round = 0, best_round = 0; round < std::min(most_rounds, best_round + patience); ++round) {
-        close(h, solved);
+        close(means);
         gap = find_gaps(h);
         if (gap <= enough * size_ || gap > lost * first) break;
         if (gap >= best) continue;
@@ -119,9 +120,9 @@ double JointGroup::meet(double h, double enough, Coupling* solved)
     }
     if (gap <= acceptable) return gap;
     closed_ = -closed_;
-    give(closed_, h, solved);
+    give(closed_, means);
     has_met_ = false;
-    return approach(h);
+    return approach({h, nullptr, own});
 }
 
 void JointGroup::start_mixing()
@@ -134,32 +135,32 @@ void JointGroup::start_mixing()
 }
 
 /// One round.
-void JointGroup::close(double h, Coupling* solved)
+void JointGroup::close(const Means& means)
 {
     mixing_.before(closed_.data());
     closed_next_ = closed_ + gaps_;
     mixing_.after(closed_next_.data());
     closed_.swap(closed_next_);
     closed_next_ = closed_ - closed_next_;
-    give(closed_next_, h, solved);
+    give(closed_next_, means);
 }
 
 /// Points that cannot meet come nearer by joints that give way: what hardly answers to impulses is left alone, so that they remain
 /// small.
-double JointGroup::approach(double h)
+double JointGroup::approach(const Means& means)
 {
     constexpr int most_rounds = 10;
     constexpr double softness = 0.03, worth_it = 0.8;
-    double gap = find_gaps(h);
-    couple(ResponseKind::Implicit, softness);
+    double gap = find_gaps(means.h);
+    couple(means.own, ResponseKind::Implicit, softness);
     for (int round = 0; round < most_rounds; ++round) {
         closed_ = gaps_;
-        give(closed_, h, nullptr);
-        const double last = std::exchange(gap, find_gaps(h));
+        give(closed_, means);
+        const double last = std::exchange(gap, find_gaps(means.h));
         if (gap > last) {
             closed_ = -closed_;
-            give(closed_, h, nullptr);
-            return find_gaps(h);
+            give(closed_, means);
+            return find_gaps(means.h);
         }
         if (gap > worth_it * last) break;
     }
@@ -167,29 +168,28 @@ double JointGroup::approach(double h)
 }
 
 /// Impulses that would take away these distances in the step if nothing turned.
-void JointGroup::give(const VecX& distances, double h, Coupling* solved)
+void JointGroup::give(const VecX& distances, const Means& means)
 {
     const auto velocity = [&](std::size_t k) -> Vec3 {
-        return distances.segment<3>(3 * static_cast<Index>(k)) / h;
+        return distances.segment<3>(3 * static_cast<Index>(k)) / means.h;
     };
-    if (solved) {
+    if (means.solved) {
         for (std::size_t k = 0; k < hard_.size(); ++k)
-            solved->problem.joints[static_cast<std::size_t>(hard_[k]->joint)].velocity = velocity(k);
-        return solved->act_alone(numbers_.front());
+            means.solved->problem.joints[static_cast<std::size_t>(hard_[k]->joint)].velocity = velocity(k);
+        return means.solved->act_alone(numbers_.front());
     }
-    for (std::size_t k = 0; k < hard_.size(); ++k) coupling_.problem.joints[k].velocity = velocity(k);
-    (void)coupling_.solve_again({.joint_passes = 1});
-    (void)coupling_.hand_out();
+    for (std::size_t k = 0; k < hard_.size(); ++k) means.own.problem.joints[k].velocity = velocity(k);
+    (void)means.own.solve_again({.joint_passes = 1});
+    (void)means.own.hand_out();
 }
 
-void JointGroup::settle()
+void JointGroup::settle(Coupling& own)
 {
     if (hard_.empty()) return;
     place();
-    couple(ResponseKind::Bare);
-    (void)coupling_.solve_again(
-        {.joint_passes = 2}); // the second for what regularisation leaves of the first
-    (void)coupling_.hand_out();
+    couple(own, ResponseKind::Bare);
+    (void)own.solve_again({.joint_passes = 2}); // the second for what regularisation leaves of the first
+    (void)own.hand_out();
 }
 
 } // namespace lithe

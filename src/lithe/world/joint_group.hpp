@@ -52,8 +52,9 @@ public:
 
     /// Newton's method brings the predictions of hard points together, to within `enough` of the size of the smallest body.
     /// Returns the largest distance that is left, which is more where they cannot meet. [m]
-    /// `solved` is a problem of implicit response that was solved just now; the group takes part in it, or it is null.
-    double meet(double h, double enough, Coupling* solved);
+    /// `solved` is a problem of implicit response that was solved just now; the group takes part in it, or it is null. `own` is for
+    /// problems of the group alone.
+    double meet(double h, double enough, Coupling* solved, Coupling& own);
     bool has_met() const
     {
         return has_met_;
@@ -61,15 +62,21 @@ public:
     bool was_moved() const { return was_moved_; }             ///< by the last `meet`
     std::span<const int> numbers() const { return numbers_; } ///< of its bodies
     /// Makes the velocities of hard points equal, after the step.
-    void settle();
+    void settle(Coupling& own);
 
 private:
-    void couple(ResponseKind kind, double softness = ImpulseProblem::least_softness);
+    /// What impulses of `meet` go through.
+    struct Means {
+        double h;
+        Coupling* solved; ///< null: `own`
+        Coupling& own;
+    };
+    void couple(Coupling& coupling, ResponseKind kind, double softness = ImpulseProblem::least_softness);
     double find_gaps(double h);
     void start_mixing();
-    void close(double h, Coupling* solved);
-    double approach(double h);
-    void give(const VecX& distances, double h, Coupling* solved);
+    void close(const Means& means);
+    double approach(const Means& means);
+    void give(const VecX& distances, const Means& means);
 
     std::vector<Body*> bodies_;
     std::vector<int> numbers_; ///< of these
@@ -86,7 +93,6 @@ private:
     bool is_plain_ = true; ///< all points are hard and lie within a body
     double size_ = 0.0;    ///< of the smallest body [m]
     double stretch_ = 0.0; ///< the largest of a hard point, where it was placed last [m]
-    Coupling coupling_;
 };
 
 } // namespace lithe

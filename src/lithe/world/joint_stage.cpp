@@ -468,14 +468,16 @@ void JointStage::break_weak(const ImpulseProblem& problem)
 void JointStage::meet_alone()
 {
     for_each_group([&](std::size_t g) {
-        if (!takes_part_[g]) gaps_[g] = groups_[g].meet(h_, options_.gap, nullptr);
+        if (takes_part_[g]) return;
+        couplings_->lend([&](Coupling& own) { gaps_[g] = groups_[g].meet(h_, options_.gap, nullptr, own); });
     });
 }
 
 double JointStage::meet(Coupling& solved, std::vector<char>& changed)
 {
     for_each_group([&](std::size_t g) {
-        if (takes_part_[g]) gaps_[g] = groups_[g].meet(h_, options_.gap, &solved);
+        if (!takes_part_[g]) return;
+        couplings_->lend([&](Coupling& own) { gaps_[g] = groups_[g].meet(h_, options_.gap, &solved, own); });
     });
     for (std::size_t g = 0; g < group_count_; ++g)
         if ((!have_met_ || takes_part_[g]) && groups_[g].was_moved())
@@ -500,7 +502,7 @@ void JointStage::displace()
 void JointStage::settle()
 {
     lead_points();
-    for_each_group([&](std::size_t g) { groups_[g].settle(); });
+    for_each_group([&](std::size_t g) { couplings_->lend([&](Coupling& own) { groups_[g].settle(own); }); });
 }
 
 } // namespace lithe

@@ -3,6 +3,7 @@
 
 #include "lithe/body/joint.hpp"
 #include "lithe/world/body_order.hpp"
+#include "lithe/world/coupling_pool.hpp"
 #include "lithe/world/joint_angle.hpp"
 #include "lithe/world/joint_group.hpp"
 
@@ -143,6 +144,8 @@ private:
     std::vector<JointGroup> groups_;          ///< the first group_count_ of them
     std::size_t group_count_ = 0;
     std::vector<double> gaps_; ///< of each group
+    std::unique_ptr<CouplingPool> couplings_ =
+        std::make_unique<CouplingPool>(); ///< of groups, for their own problems
 };
 
 } // namespace lithe
