@@ -254,9 +254,10 @@ void run_scene(const BuiltinScene& builtin, const DemoOptions& options, Session&
                to_html(make_report(scene, prepared, result, keeper.frames(), pictures)));
     const bool has_film =
         write_film(folder / "film.mp4", film, view, prepared.run.fps / film_stride(prepared.run), session);
-    session.say("{} frames in {:.1f} s; {}/ has picture.png, {}report.html, metrics.json, {}.glb and frames/\n",
-                result.metrics.frames, result.metrics.seconds, folder.string(), has_film ? "film.mp4, " : "",
-                builtin.name);
+    session.say(
+        "{} frames in {:.1f} s; {}/ has picture.png, {}report.html, metrics.json, {}.glb and frames/\n",
+        result.metrics.frames, result.metrics.seconds, folder.string(), has_film ? "film.mp4, " : "",
+        builtin.name);
 #ifdef LITHE_VIEWER
     session.say("to touch it: lithe view {0} --port {1}, and open http://{2}:{1}/\n", builtin.name,
                 ServerOptions{}.port, ServerOptions{}.host);

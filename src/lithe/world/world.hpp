@@ -31,9 +31,10 @@ struct [[nodiscard]] StepReport {
     int contacts = 0;         ///< of all bodies
     double penetration = 0.0; ///< the deepest [m]
     int sweeps = 0;           ///< of the impulses between bodies, where they took most
-    double impulse_residual = 0.0; ///< by how much the last of them changed an impulse, as ImpulseReport::residual
-    int asleep = 0;           ///< bodies
-    double joint_gap = 0.0;   ///< the largest that was left between points of joints [m]
+    double impulse_residual =
+        0.0;                ///< by how much the last of them changed an impulse, as ImpulseReport::residual
+    int asleep = 0;         ///< bodies
+    double joint_gap = 0.0; ///< the largest that was left between points of joints [m]
     /// What moving overlapping bodies apart, without velocities, has added to the angular momentum. [kg m^2/s]
     Vec3 parting_angular_momentum = Vec3::Zero();
 };
