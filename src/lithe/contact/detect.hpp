@@ -132,8 +132,8 @@ struct SurfacePair {
     const Obstacle* obstacle = nullptr; ///< where there is no b
     std::uint64_t key = 0;              ///< tells pairs apart in the keys
     int most = 12;                      ///< contacts to keep, as ReduceOptions::most
-    NearPair* near =
-        nullptr; ///< what `find_near` has just found of a and b, to work with; null: it was not asked
+    /// What `find_near` has just found of a and b, to work with; null: it was not asked. Without b nobody looks at it.
+    NearPair* near = nullptr;
 };
 struct DetectManyWork {
     std::vector<DetectWork> blocks;

@@ -151,7 +151,7 @@ void ImpulseSolver::place_numbers(const ImpulseProblem& problem)
     numbers_.assign(static_cast<std::size_t>(next), 0.0);
     weights_.resize(static_cast<std::size_t>(next));
     scratch_.resize(static_cast<std::size_t>(next));
-    mixing_memory_.resize(static_cast<std::size_t>(Mixing::room(next)));
+    mixing_memory_.resize(static_cast<std::size_t>(Mixing::room(impulses_before(islands_.back()))));
     joint_rhs_.assign(static_cast<std::size_t>(joints_.size()), 0.0);
 }
 
@@ -355,7 +355,7 @@ double ImpulseSolver::sweep_until_still(const ImpulseProblem& problem, const Imp
     double* numbers = numbers_.data() + here.begin;
     const auto start_mixing = [&] {
         here.mixing.start(here.body_begin - here.begin, weights_.data() + here.begin,
-                          mixing_memory_.data() + Mixing::room(here.begin));
+                          mixing_memory_.data() + Mixing::room(impulses_before(here)));
     };
     int leaps = can_leap(island) ? 3 : 0, next_leap = report.sweeps + patience;
     const double speed =

@@ -95,6 +95,12 @@ private:
         double linear = 0.0, square = 0.0; ///< p.w and p.K p [J]
     };
 
+    /// Numbers of the impulses of contacts and limits in islands that come first.
+    static Index impulses_before(const Island& island)
+    {
+        return 3 * island.first_contact + island.first_limit;
+    }
+
     void find_islands(const ImpulseProblem& problem);
     void place_numbers(const ImpulseProblem& problem);
     void couple(const ImpulseProblem& problem, const ConstraintRows& rows, ConstraintLinks& couplings);

@@ -6,29 +6,9 @@
 #include "lithe/body/impulse_problem.hpp"
 #include "lithe/contact/joint_plan.hpp"
 #include "lithe/core/union_find.hpp"
+#include "lithe/math/aligned_numbers.hpp"
 
 namespace lithe {
-
-/// Aligned, so that Eigen sums in the same order wherever the memory comes from: same input, same bits. What is only made room for
-/// is not set to zero first: sizes go up and down from problem to problem, and all that is used is written.
-template <class T>
-struct RoomAllocator : Eigen::aligned_allocator<T> {
-    template <class U>
-    struct rebind {
-        using other = RoomAllocator<U>;
-    };
-    template <class U>
-    void construct(U* at)
-    {
-        ::new (static_cast<void*>(at)) U;
-    }
-    template <class U, class From>
-    void construct(U* at, const From& from)
-    {
-        ::new (static_cast<void*>(at)) U(from);
-    }
-};
-using AlignedNumbers = std::vector<double, RoomAllocator<double>>;
 
 /// The joints of an ImpulseProblem as one linear system, factorised along the graph of the bodies:
 ///

@@ -26,7 +26,7 @@ PackWay pack_way(const SweptSurface& a, const SweptSurface& b, double reach)
     const Vec3 from = a.centre() - b.centre(), to = from + a.drift() - b.drift();
     const double largest =
         a.tree().box().diagonal().norm() + b.tree().box().diagonal().norm() + from.norm() + to.norm();
-    return {from.cast<float>(), to.cast<float>(), static_cast<float>(reach + 1e-6 * (largest + reach))};
+    return {from, to, reach + 1e-6 * (largest + reach)};
 }
 
 /// Sorts the pairs by the triangles of one side, and takes these triangles in.

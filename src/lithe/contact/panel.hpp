@@ -78,26 +78,26 @@ inline void multiply_lower(const ConstPanel& L, double* x)
     });
 }
 
+/// Of column c of A and y, from a row on that is a multiple of four.
+inline double column_product(const ConstPanel& A, Index c, Index from, const double* y)
+{
+    Lanes4 sum(0.0);
+    for (Index row = from; row < A.rows; row += 4)
+        sum = fma(Lanes4::load(A.column(c) + row), Lanes4::load(y + row), sum);
+    return sum_of(sum);
+}
+
 /// x = L^T x, with a lower triangle.
 inline void multiply_upper(const ConstPanel& L, double* x)
 {
-    for (Index c = 0; c < L.columns; ++c) { // each needs only those after it
-        Lanes4 sum(0.0);
-        for (Index row = c / 4 * 4; row < L.rows; row += 4)
-            sum = fma(Lanes4::load(L.column(c) + row), Lanes4::load(x + row), sum);
-        x[c] = sum_of(sum);
-    }
+    for (Index c = 0; c < L.columns; ++c) // each needs only those after it
+        x[c] = column_product(L, c, c / 4 * 4, x);
 }
 
 /// x -= A^T y
 inline void subtract_transposed_product(const ConstPanel& A, const double* y, double* x)
 {
-    for (Index c = 0; c < A.columns; ++c) {
-        Lanes4 sum(0.0);
-        for (Index row = 0; row < A.rows; row += 4)
-            sum = fma(Lanes4::load(A.column(c) + row), Lanes4::load(y + row), sum);
-        x[c] -= sum_of(sum);
-    }
+    for (Index c = 0; c < A.columns; ++c) x[c] -= column_product(A, c, 0, y);
 }
 
 /// C -= A B^T, with a row of B for each column of C.

@@ -145,10 +145,8 @@ unsigned TrianglePack::apart_from_pack(const TrianglePack& other, const PackWay&
     unsigned apart = 0;
     for (std::size_t c = 0; c < 3; ++c) {
         const auto axis = static_cast<Index>(c);
-        const float low = std::min(way.from[axis], way.to[axis]) - way.reach;
-        const float high = std::max(way.from[axis], way.to[axis]) + way.reach;
-        apart |= above(load(lo_[c]) + all_of(low), all_of(other.box_hi_[c]));
-        apart |= above(all_of(other.box_lo_[c]), load(hi_[c]) + all_of(high));
+        apart |= above(load(lo_[c]) + all_of(way.low[axis]), all_of(other.box_hi_[c]));
+        apart |= above(all_of(other.box_lo_[c]), load(hi_[c]) + all_of(way.high[axis]));
     }
     return apart;
 }
@@ -159,8 +157,7 @@ unsigned TrianglePack::apart_by_box(int i, const TrianglePack& other, const Pack
     unsigned apart = 0;
     for (std::size_t c = 0; c < 3; ++c) {
         const auto axis = static_cast<Index>(c);
-        const float low = lo_[c].of[i] + std::min(way.from[axis], way.to[axis]) - way.reach;
-        const float high = hi_[c].of[i] + std::max(way.from[axis], way.to[axis]) + way.reach;
+        const float low = lo_[c].of[i] + way.low[axis], high = hi_[c].of[i] + way.high[axis];
         apart |= above(load(other.lo_[c]), all_of(high)) | above(all_of(low), load(other.hi_[c]));
     }
     return apart;

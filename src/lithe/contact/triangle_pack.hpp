@@ -9,8 +9,16 @@ namespace lithe {
 
 /// How one surface lies to another and goes past it, about a point of each, in frames that drift along with them.
 struct PackWay {
+    PackWay(const Vec3& from_there, const Vec3& to_there, double within)
+        : from(from_there.cast<float>()), to(to_there.cast<float>()), reach(static_cast<float>(within)),
+          low(from.cwiseMin(to).array() - reach), high(from.cwiseMax(to).array() + reach)
+    {
+    }
+
     Eigen::Vector3f from, to; ///< from the point of the other, at the start and the end of the step [m]
     float reach;              ///< what stays farther away than this is apart [m]
+    Eigen::Vector3f low,
+        high; ///< how far a box has to be moved to hold its whole way, and what is within reach of it [m]
 };
 
 /// Some triangles of a surface on their way through a step, side by side in single precision, so that one triangle is told apart

@@ -228,7 +228,6 @@ void ContactFinder::recall(std::size_t i, NearPair& near)
     const auto last = std::ranges::lower_bound(last_pairs_, pair.place(), {}, &Pair::place);
     if (last == last_pairs_.end() || last->place() != pair.place()) return;
     if (changed(pair) && strays(*last, near)) {
-        if (pair.b < 0 && !pair.surface) return;
         std::swap(near, near_of_pairs_[i]);
         pair.near = &near_of_pairs_[i];
         return;

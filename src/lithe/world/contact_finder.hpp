@@ -64,7 +64,7 @@ private:
         const SweptSurface* surface = nullptr; ///< of the obstacle; null: felt by distance
         std::size_t round = 0;                 ///< in which it was looked at
         std::size_t first = 0, last = 0;       ///< its contacts
-        NearPair* near = nullptr;              ///< of this round, where it strays; null: not known
+        NearPair* near = nullptr;              ///< of this round, where its surfaces stray; null: not known
 
         auto place() const { return std::tuple(a, b, obstacle); }
     };

@@ -78,7 +78,8 @@ public:
     /// Brings the predictions of hard points together, of what takes no part in the problem of a step that is solved first: with
     /// which it shares nothing, so that both may be done at once.
     void meet_alone();
-    /// The same for what took part in a problem, once it is solved. Notes the bodies that it has changed. Returns the largest distance that is left. [m]
+    /// The same for what took part in a problem, once it is solved. Notes the bodies that it has changed. Returns the largest distance
+    /// that is left. [m]
     double meet(Coupling& solved, std::vector<char>& changed);
     /// The predictions have become states.
     void finish();
