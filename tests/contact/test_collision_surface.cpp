@@ -117,6 +117,7 @@ TEST(SweptSurface, KnowsItsOutsideWhereItIsFolded)
             if (winding(p) > 0.1) continue;
             ++outside_points;
             EXPECT_FALSE(inside(folded, p, closest)) << p.transpose();
+            EXPECT_FALSE(encloses(folded, p)) << p.transpose();
             misled += (p - closest.point).dot(start_normal(folded, closest.triangle)) < 0.0;
         }
     }
@@ -134,6 +135,7 @@ TEST(SweptSurface, KnowsTheInsideOfABoxFromItsMiddle)
             for (double z : {-0.25, 0.0, 0.25}) {
                 const Vec3 p(x, y, z);
                 EXPECT_TRUE(inside(still, p, *closest_point(still, p))) << p.transpose();
+                EXPECT_TRUE(encloses(still, p)) << p.transpose();
                 EXPECT_FALSE(inside(still, p + Vec3::UnitX(), *closest_point(still, p + Vec3::UnitX())));
             }
 }

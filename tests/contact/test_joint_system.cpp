@@ -1,6 +1,7 @@
 #include "lithe/contact/joint_system.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -263,6 +264,49 @@ TEST(JointSystem, JointsActAloneAfterContacts)
         EXPECT_GT(other.change(b).norm(), 1e-3);
         EXPECT_LT((solver.change(b) - other.change(b)).norm(), 1e-12 * other.change(b).norm()) << b;
     }
+}
+
+/// As far better as they have to be, and no better.
+TEST(JointSystem, JointsAreMetFarBetterThanContacts)
+{
+    Random random(23);
+    const PlainBodies bodies = chain(random, 13, 3); // the last hangs on nothing
+    const auto residual = [&](double tolerance) {
+        ImpulseProblem problem;
+        add_bodies(problem, bodies);
+        for (int b = 1; b < 12; ++b) add_joint(problem, bodies, b, b - 1, Vec3(b - 0.5, 0.1, 0.0));
+        double speed = 0.0;
+        for (const int b : {0, 4, 8}) {
+            const Vec3 point(b, 0.2, 0.1),
+                towards = bodies[12].velocity(point) - bodies[std::size_t(b)].velocity(point);
+            add_contact(problem, bodies, b, 12, point,
+                        {.normal = towards.normalized(), .gap_rate = -5.0, .friction = 0.5});
+            speed = std::max(speed, 5.0 + towards.norm());
+        }
+        ImpulseSolver solver;
+        solver.prepare(problem);
+        const ImpulseReport report =
+            solver.solve(problem, {.tolerance = tolerance, .max_sweeps = 5000, .joint_passes = 10});
+        EXPECT_EQ(report.status, ImpulseStatus::Converged);
+        EXPECT_LT(report.joint_residual, 1e-4 * tolerance * 10.0 * speed);
+        return report.joint_residual;
+    };
+    EXPECT_LT(residual(1e-9), 1e-12);
+    EXPECT_LT(residual(1e-9), 0.1 * residual(1e-2));
+}
+
+TEST(JointSystem, SaysThatAJointIsNotFinite)
+{
+    Random random(29);
+    const PlainBodies bodies = chain(random, 4, 2);
+    ImpulseProblem problem;
+    add_bodies(problem, bodies);
+    link_chain(problem, bodies);
+    problem.joints[1].velocity[2] = std::numeric_limits<double>::quiet_NaN();
+    ImpulseSolver solver;
+    solver.prepare(problem);
+    EXPECT_EQ(solver.solve(problem, {}).status, ImpulseStatus::NotFinite);
+    for (int b = 0; b < 4; ++b) EXPECT_EQ(solver.change(b).norm(), 0.0);
 }
 
 TEST(JointSystem, NoticesOtherJoints)

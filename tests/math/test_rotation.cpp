@@ -134,6 +134,22 @@ TEST(Rotation, TurnedTurnsInWorldAxesAndStaysUnit)
     EXPECT_LT((q.toRotationMatrix() - R).norm(), 1e-12);
 }
 
+TEST(Rotation, ExpOfQuaternionsIsExactWhereTheSeriesTakesOver)
+{
+    for (const double angle : {1e-9, 1e-3, 0.05, 0.1999, 0.2001, 0.5, 3.0, 6.0}) {
+        const Quat q = exp_quat(angle * Vec3(0.6, 0.0, -0.8));
+        EXPECT_NEAR(q.w(), std::cos(0.5 * angle), 3e-16) << angle;
+        EXPECT_NEAR(q.x(), 0.6 * std::sin(0.5 * angle), 3e-16) << angle;
+        EXPECT_NEAR(q.norm(), 1.0, 4e-16) << angle;
+    }
+}
+
+TEST(Rotation, NothingLiesBetweenTheSame)
+{
+    const Quat q = exp_quat(Vec3(0.3, -1.2, 0.7));
+    EXPECT_EQ(interpolated(q, q, 0.3).coeffs(), q.coeffs());
+}
+
 TEST(Rotation, InterpolationGoesTheShortWayAtConstantSpeed)
 {
     const Quat q_0 = exp_quat({0.1, 0.2, 0.3});

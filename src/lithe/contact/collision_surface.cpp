@@ -361,13 +361,18 @@ static int winding(const SweptSurface& surface, const Vec3& p)
     return sum;
 }
 
+bool encloses(const SweptSurface& surface, const Vec3& p)
+{
+    return winding(surface, p) > 0;
+}
+
 /// The outward direction at the nearest point tells, but where a surface is folded that may look out of a fold: then the whole
 /// surface is asked.
 bool inside(const SweptSurface& surface, const Vec3& p, const ClosestPoint& closest)
 {
     const FeatureView view{surface};
     return (p - closest.point).dot(view.outward(closest.triangle, closest.barycentric, 0.0)) < 0.0 &&
-           winding(surface, p) > 0;
+           encloses(surface, p);
 }
 
 } // namespace lithe

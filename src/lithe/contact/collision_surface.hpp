@@ -134,6 +134,8 @@ std::optional<RayHit> cast_ray(const SweptSurface& surface, const Vec3& origin, 
                                double t_max = std::numeric_limits<double>::infinity());
 /// Unit normal of a triangle at the start; zero where it has no area.
 Vec3 start_normal(const SweptSurface& surface, int triangle);
+/// Whether a closed surface goes around p.
+bool encloses(const SweptSurface& surface, const Vec3& p);
 /// Of a closed surface: whether p, of which `closest` is the closest point, is inside: by the normals of the triangles
 /// there, weighted by their angles, and by how often the whole surface goes around p.
 bool inside(const SweptSurface& surface, const Vec3& p, const ClosestPoint& closest);

@@ -18,6 +18,7 @@ constexpr double touch_share = 1e-3;    ///< of the margin: so near is touching
 constexpr double no_direction = 1e-3;   ///< of that: so near, the offset has no direction
 constexpr double same_direction = 0.94; ///< cosine: two contacts of one vertex with such normals are one
 constexpr double weak_direction = 0.5;  ///< cosine: a contact that is not sure may follow such a normal
+constexpr double soon = 4.0;            ///< of the reach: what is farther away is not near soon
 constexpr int most_at_vertex = 3;
 constexpr double parallel_sine = 1e-3;
 constexpr double at_the_end = 1e-6;
@@ -132,20 +133,27 @@ private:
         return at.sharp && at.triangles[0] == triangle;
     }
 
-    /// So near to the surface that rounding would decide counts as inside.
+    /// So near to the surface that rounding would decide counts as inside. What is outside is asked how far from the surface it is
+    /// only as long as that matters soon.
     bool is_inside(int vertex, const Vec3& x)
     {
         if (self_ || !b_.surface().closed) return false;
         if (!widened(b_.swept.start_box(), limits_.tolerance).contains(x)) return false;
         const auto v = static_cast<std::size_t>(vertex);
         if (!until_.empty() && travel_ < until_[v]) return false;
-        const auto closest = closest_point(b_.swept, x);
-        if (!closest || (closest->distance > limits_.tolerance && !inside(b_.swept, x, *closest))) {
-            if (closest && !until_.empty()) until_[v] = travel_ + closest->distance - 2.0 * limits_.tolerance;
-            return false;
+        const bool enclosed = encloses(b_.swept, x);
+        const double far = enclosed         ? std::numeric_limits<double>::infinity()
+                           : until_.empty() ? limits_.tolerance
+                                            : soon * limits_.reach;
+        const auto closest = closest_point(b_.swept, x, far);
+        if (closest &&
+            (closest->distance <= limits_.tolerance || (enclosed && inside(b_.swept, x, *closest)))) {
+            work_.inside.push_back({vertex, *closest});
+            return true;
         }
-        work_.inside.push_back({vertex, *closest});
-        return true;
+        if (!until_.empty())
+            until_[v] = travel_ + (closest ? closest->distance : far) - 2.0 * limits_.tolerance;
+        return false;
     }
 
     /// Whether the plane of a triangle keeps a vertex out of reach.

@@ -267,16 +267,19 @@ void ImpulseSolver::solve_island(ImpulseProblem& problem, const ImpulseOptions& 
     start(problem, island);
     if (report.status == ImpulseStatus::NotFinite) return finish(problem, island);
     if (!has_contacts) {
-        report.joint_residual = settle_joints(problem, island, options.joint_passes).after;
+        report.joint_residual = settle_joints(problem, island, {.passes = options.joint_passes}).after;
         return finish(problem, island);
     }
-    (void)settle_joints(problem, island, 1);
+    (void)settle_joints(problem, island, {.passes = 1});
     const int rounds = 5;
+    constexpr double far_better = 1e-4; // than the contacts
     for (int round = 0; round < rounds; ++round) {
         const double speed = sweep_until_still(problem, options, island);
         if (articulations.empty()) break;
         // The joints' regularisation may have given way to the contacts: then these look again.
-        const Settled settled = settle_joints(problem, island, options.joint_passes);
+        const Settled settled =
+            settle_joints(problem, island,
+                          {.passes = options.joint_passes, .enough = far_better * options.tolerance * speed});
         report.joint_residual = settled.after;
         const bool good = settled.before <= options.tolerance * speed;
         if (good || report.sweeps >= options.max_sweeps) break;
@@ -555,13 +558,14 @@ double ImpulseSolver::joint_violation(const ImpulseProblem& problem, int articul
     return largest;
 }
 
-/// Satisfies the joints for what their bodies do now, in at most `passes` passes.
-ImpulseSolver::Settled ImpulseSolver::settle_joints(ImpulseProblem& problem, std::size_t island, int passes)
+/// Satisfies the joints for what their bodies do now.
+ImpulseSolver::Settled ImpulseSolver::settle_joints(ImpulseProblem& problem, std::size_t island,
+                                                    const Settling& how)
 {
     const std::span<const int> articulations = articulations_of(island);
     parallel_for(std::ssize(articulations), 1, [&](Index i) {
         const int articulation = articulations[static_cast<std::size_t>(i)];
-        settled_[at(articulation)] = settle_articulation(problem, articulation, passes);
+        settled_[at(articulation)] = settle_articulation(problem, articulation, how);
     });
     // what the contacts said to the joints has been heard
     std::fill(numbers_.begin() + islands_[island].joint_begin, numbers_.begin() + islands_[island + 1].begin,
@@ -575,21 +579,22 @@ ImpulseSolver::Settled ImpulseSolver::settle_joints(ImpulseProblem& problem, std
 }
 
 ImpulseSolver::Settled ImpulseSolver::settle_articulation(ImpulseProblem& problem, int articulation,
-                                                          int passes)
+                                                          const Settling& how)
 {
     Settled settled;
     settled.before = settled.after = joint_violation(problem, articulation);
-    for (int pass = 0; pass < passes; ++pass) {
+    const double enough = std::max(how.enough, 1e-13 * settled.before);
+    for (int pass = 0; pass < how.passes && !(settled.after <= enough); ++pass) {
         joints_.solve(articulation, joint_rhs_.data());
         for (const int joint : joints_.joints(articulation)) {
             const Vec3 change = -Eigen::Map<const Vec3>(joint_rhs_.data() + joints_.row(joint));
             problem.joints[at(joint)].impulse += change;
             push_joint(problem, joint, change);
         }
-        if (passes == 1) break;
+        if (how.passes == 1) break;
         const double last = settled.after;
         settled.after = joint_violation(problem, articulation);
-        if (settled.after <= 1e-13 * settled.before || settled.after > 0.7 * last) break;
+        if (settled.after > 0.7 * last) break;
     }
     return settled;
 }
@@ -710,7 +715,7 @@ void ImpulseSolver::bounce_island(ImpulseProblem& problem, std::size_t island)
         p += 3;
     }
     if (!articulations_of(island).empty())
-        (void)settle_joints(problem, island, ImpulseOptions{}.joint_passes);
+        (void)settle_joints(problem, island, {.passes = ImpulseOptions{}.joint_passes});
 }
 
 } // namespace lithe

@@ -88,6 +88,10 @@ private:
         std::vector<ConeNewton::Contact> contacts;
         VecX numbers;
     };
+    struct Settling {
+        int passes = 1;
+        double enough = 0.0; ///< violation of a joint that may remain [m/s]
+    };
     struct Settled {
         double before = 0.0, after = 0.0; ///< largest violation of a joint [m/s]
     };
@@ -131,8 +135,8 @@ private:
     bool can_leap(std::size_t island) const;
     bool leap(const ImpulseProblem& problem, std::size_t island, const SweepSize& size, double speed);
     bool solve_at_once(const ImpulseProblem& problem, std::size_t island, double speed);
-    Settled settle_joints(ImpulseProblem& problem, std::size_t island, int passes);
-    Settled settle_articulation(ImpulseProblem& problem, int articulation, int passes);
+    Settled settle_joints(ImpulseProblem& problem, std::size_t island, const Settling& how);
+    Settled settle_articulation(ImpulseProblem& problem, int articulation, const Settling& how);
     double joint_violation(const ImpulseProblem& problem, int articulation);
     void solve_joints_alone(int articulation, ImpulseProblem& problem);
     void finish(ImpulseProblem& problem, std::size_t island);

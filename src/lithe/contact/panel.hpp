@@ -78,7 +78,18 @@ inline void multiply_lower(const ConstPanel& L, double* x)
     });
 }
 
-/// Of column c of A and y, from a row on that is a multiple of four.
+/// Of columns c to c + 3 of A and y, from row `from` on, a multiple of four.
+inline Lanes4 column_products(const ConstPanel& A, Index c, Index from, const double* y)
+{
+    Lanes4 sums[4] = {Lanes4(0.0), Lanes4(0.0), Lanes4(0.0), Lanes4(0.0)};
+    for (Index row = from; row < A.rows; row += 4) {
+        const Lanes4 y_row = Lanes4::load(y + row);
+        for (int l = 0; l < 4; ++l) sums[l] = fma(Lanes4::load(A.column(c + l) + row), y_row, sums[l]);
+    }
+    return sums_of(sums);
+}
+
+/// The same of column c alone.
 inline double column_product(const ConstPanel& A, Index c, Index from, const double* y)
 {
     Lanes4 sum(0.0);
@@ -90,14 +101,17 @@ inline double column_product(const ConstPanel& A, Index c, Index from, const dou
 /// x = L^T x, with a lower triangle.
 inline void multiply_upper(const ConstPanel& L, double* x)
 {
-    for (Index c = 0; c < L.columns; ++c) // each needs only those after it
-        x[c] = column_product(L, c, c / 4 * 4, x);
+    Index c = 0; // each needs only those after it
+    for (; c + 4 <= L.columns; c += 4) column_products(L, c, c, x).store(x + c);
+    for (const Index from = c; c < L.columns; ++c) x[c] = column_product(L, c, from, x);
 }
 
 /// x -= A^T y
 inline void subtract_transposed_product(const ConstPanel& A, const double* y, double* x)
 {
-    for (Index c = 0; c < A.columns; ++c) x[c] -= column_product(A, c, 0, y);
+    Index c = 0;
+    for (; c + 4 <= A.columns; c += 4) (Lanes4::load(x + c) - column_products(A, c, 0, y)).store(x + c);
+    for (; c < A.columns; ++c) x[c] -= column_product(A, c, 0, y);
 }
 
 /// C -= A B^T, with a row of B for each column of C.

@@ -18,7 +18,7 @@ Eigen::Matrix<double, Rows, 1> times(const double* G, const double* x, Index siz
         for (int i = 0; i < Rows; ++i) sums[i] = fma(Lanes4::load(G + i * size + k), x_k, sums[i]);
     }
     Eigen::Matrix<double, Rows, 1> product;
-    for (int i = 0; i < Rows; ++i) product[i] = sum_of(sums[i]);
+    sums_of<Rows>(sums, product.data());
     return product;
 }
 
@@ -39,20 +39,18 @@ void add_transposed(const double* G, const Eigen::Matrix<double, Rows, 1>& j, do
 template <int RowsA, int RowsB>
 Eigen::Matrix<double, RowsA, RowsB> times_transposed(const double* A, const double* B, Index size)
 {
-    Lanes4 sums[RowsA][RowsB];
-    for (auto& row : sums)
-        for (Lanes4& sum : row) sum = Lanes4(0.0);
+    Lanes4 sums[RowsB * RowsA]; // by columns of the product
+    for (Lanes4& sum : sums) sum = Lanes4(0.0);
     for (Index k = 0; k < size; k += 4) {
         Lanes4 b[RowsB];
         for (int j = 0; j < RowsB; ++j) b[j] = Lanes4::load(B + j * size + k);
         for (int i = 0; i < RowsA; ++i) {
             const Lanes4 a = Lanes4::load(A + i * size + k);
-            for (int j = 0; j < RowsB; ++j) sums[i][j] = fma(a, b[j], sums[i][j]);
+            for (int j = 0; j < RowsB; ++j) sums[j * RowsA + i] = fma(a, b[j], sums[j * RowsA + i]);
         }
     }
     Eigen::Matrix<double, RowsA, RowsB> product;
-    for (int i = 0; i < RowsA; ++i)
-        for (int j = 0; j < RowsB; ++j) product(i, j) = sum_of(sums[i][j]);
+    sums_of<RowsA * RowsB>(sums, product.data());
     return product;
 }
 

@@ -391,8 +391,8 @@ const ArticulatedBody::Material& ArticulatedBody::look_up_vertex(int vertex, Mat
 
 Vec3 ArticulatedBody::place(const Part& part) const
 {
-    const FramedState& state = bones_[static_cast<std::size_t>(part.bone)]->state();
-    return state.frame.apply(part.X + times(part.S, state.q));
+    const FramedMotion& bone = *bones_[static_cast<std::size_t>(part.bone)];
+    return bone.position(bone.arm(part.X, part.S));
 }
 
 Vec3 ArticulatedBody::place(const Material& at) const
@@ -421,9 +421,8 @@ Vec3 ArticulatedBody::velocity(const Material& at) const
     for (const Part& part : at.used()) {
         const FramedMotion& bone = *bones_[static_cast<std::size_t>(part.bone)];
         const FramedState& state = bone.state();
-        const Vec3 arm = part.X + times(part.S, state.q);
-        const Vec3 relative = bone.Omega().cross(arm) + times(part.S, state.qdot);
-        v += part.weight * (state.v + state.frame.rotation * relative);
+        const Vec3 relative = bone.Omega().cross(bone.arm(part.X, part.S)) + times(part.S, state.qdot);
+        v += part.weight * (state.v + bone.axes() * relative);
     }
     return v;
 }
@@ -435,7 +434,7 @@ Vec3 ArticulatedBody::predicted(const BodyPoint& point)
     Vec3 x = Vec3::Zero();
     for (const Part& part : at.used()) {
         const FramedMotion::End& end = bones_[static_cast<std::size_t>(part.bone)]->end();
-        x += part.weight * end.frame.apply(part.X + times(part.S, end.q));
+        x += part.weight * end.position(part.X, part.S);
     }
     return x;
 }
@@ -476,7 +475,7 @@ void ArticulatedBody::answer(const Touch& touch, Answer& out) const
     for (std::size_t i = 0; i < out.at->count; ++i) {
         const Part& part = out.at->parts[i];
         const auto k = static_cast<std::size_t>(part.bone);
-        const Vec3 arm = out.arms[i] + bones_[k]->state().frame.rotation.conjugate() * offset;
+        const Vec3 arm = out.arms[i] + bones_[k]->axes().transpose() * offset;
         const bool bare = kind_ == ResponseKind::Bare && movers_[k] >= 0;
         if (kind_ != ResponseKind::Places)
             out.velocity += part.weight *

@@ -47,23 +47,21 @@ MatX stiffness_at_rest(const ElasticModel& elastic, Index rank)
 Mat3 row_products(const Eigen::Ref<const Rows3>& A, const Eigen::Ref<const Rows3>& B)
 {
     const Index n = A.cols(), whole = n / 4 * 4;
-    Lanes4 sums[3][3];
-    for (auto& row : sums)
-        for (Lanes4& sum : row) sum = Lanes4(0.0);
+    Lanes4 sums[9]; // by columns of the product
+    for (Lanes4& sum : sums) sum = Lanes4(0.0);
     for (Index k = 0; k < whole; k += 4) {
         Lanes4 b[3];
         for (Index j = 0; j < 3; ++j) b[j] = Lanes4::load(B.data() + j * B.outerStride() + k);
         for (Index i = 0; i < 3; ++i) {
             const Lanes4 a = Lanes4::load(A.data() + i * A.outerStride() + k);
-            for (Index j = 0; j < 3; ++j) sums[i][j] = fma(a, b[j], sums[i][j]);
+            for (Index j = 0; j < 3; ++j) sums[3 * j + i] = fma(a, b[j], sums[3 * j + i]);
         }
     }
     Mat3 out;
-    for (Index i = 0; i < 3; ++i)
-        for (Index j = 0; j < 3; ++j) {
-            out(i, j) = sum_of(sums[i][j]);
-            for (Index k = whole; k < n; ++k) out(i, j) += A(i, k) * B(j, k);
-        }
+    sums_of<9>(sums, out.data());
+    for (Index k = whole; k < n; ++k)
+        for (Index j = 0; j < 3; ++j)
+            for (Index i = 0; i < 3; ++i) out(i, j) += A(i, k) * B(j, k);
     return out;
 }
 
@@ -407,7 +405,7 @@ void FramedMotion::derive_spin()
     if (options_.frame == FrameKind::Prescribed)
         state_.L = state_.frame.rotation * (configuration_.I * Omega_ + Bu);
     else
-        Omega_ = configuration_.I_inverse * (state_.frame.rotation.conjugate() * state_.L - Bu);
+        Omega_ = configuration_.I_inverse * (axes().transpose() * state_.L - Bu);
 }
 
 // Elasticity, damping and mass of the coordinates.
@@ -487,7 +485,7 @@ void FramedMotion::set_implicit_response(double tau, double share, const MatX& K
 {
     set_implicit_mass(tau, K);
     implicit_response_.set(model_->tensors, configuration_, implicit_mass_, options_.frame);
-    implicit_response_.place(state_.frame.rotation.toRotationMatrix(), share);
+    implicit_response_.place(axes(), share);
 }
 
 // The step.
@@ -558,7 +556,7 @@ FramedReport FramedMotion::predict(double h, const PrescribedFrame& frame, const
 void FramedMotion::derive_step_spin()
 {
     if (options_.frame == FrameKind::Prescribed) return;
-    const Vec3 l = state_.frame.rotation.conjugate() * (state_.L + step_.dL);
+    const Vec3 l = axes().transpose() * (state_.L + step_.dL);
     step_.Omega = configuration_.I_inverse * (l - configuration_.B() * step_.u);
 }
 
@@ -727,6 +725,7 @@ const FramedMotion::End& FramedMotion::end()
         end_.frame.rotation = turning.rotation;
         step_.turn_iterations = turning.iterations;
     }
+    end_.axes = end_.frame.rotation.toRotationMatrix();
     step_.ended = true;
     return end_;
 }
@@ -944,14 +943,14 @@ const FrameResponse& FramedMotion::bare_response(double h)
     }
     set_bare_mass(h);
     bare_response_.set(model_->tensors, configuration_, bare_mass_, options_.frame);
-    bare_response_.place(state_.frame.rotation.toRotationMatrix(), 1.0);
+    bare_response_.place(axes(), 1.0);
     set_bare_rates();
     return bare_response_;
 }
 
 Vec3 FramedMotion::bare_velocity(const Vec3& arm, const Eigen::Ref<const Rows3>& S) const
 {
-    return state_.v + state_.frame.rotation * Vec3(bare_Omega_.cross(arm) + times(S, bare_qdot_));
+    return state_.v + axes() * (bare_Omega_.cross(arm) + times(S, bare_qdot_));
 }
 
 void FramedMotion::apply_bare(const VecX& a)
@@ -990,12 +989,12 @@ Vec3 FramedMotion::arm(const Vec3& X, const Eigen::Ref<const Rows3>& S) const
 
 Vec3 FramedMotion::arm_to(const Vec3& x) const
 {
-    return state_.frame.apply_inverse(x);
+    return axes().transpose() * (x - state_.frame.translation);
 }
 
 Vec3 FramedMotion::position(const Vec3& arm) const
 {
-    return state_.frame.apply(arm);
+    return axes() * arm + state_.frame.translation;
 }
 
 Vec3 FramedMotion::velocity(const Vec3& arm, const Eigen::Ref<const Rows3>& S) const
@@ -1003,7 +1002,7 @@ Vec3 FramedMotion::velocity(const Vec3& arm, const Eigen::Ref<const Rows3>& S) c
     const Vec3& v = step_.active ? step_.v : state_.v;
     const Vec3& Omega = step_.active ? step_.Omega : Omega_;
     const VecX& u = step_.active ? step_.u : state_.qdot;
-    return v + state_.frame.rotation * Vec3(Omega.cross(arm) + times(S, u));
+    return v + axes() * (Omega.cross(arm) + times(S, u));
 }
 
 FramedEnergy FramedMotion::energy()

@@ -139,6 +139,7 @@ public:
         VecX momentum; ///< S^T j
     };
     void change(const VecX& a, Change& out) const;
+    const Mat3& axes() const { return R_; } ///< of the frame, in the world
     double share() const { return share_; }
 
     /// The spin and the rates of the coordinates that have the angular momentum l in the frame, and none of their own.
@@ -203,7 +204,12 @@ public:
     /// Where the prediction ends: frame and q are those that `advance` will set.
     struct End {
         RigidPose frame;
+        Mat3 axes; ///< of the frame, in the world
         VecX q;
+        Vec3 position(const Vec3& X, const Eigen::Ref<const Rows3>& S) const
+        {
+            return axes * (X + times(S, q)) + frame.translation;
+        }
     };
     const End& end();
     /// The same as it is known, nothing outside of a step or before `end` was asked for.
@@ -228,6 +234,8 @@ public:
     Vec3 arm(const Vec3& X, const Eigen::Ref<const Rows3>& S) const; ///< X + S q
     Vec3 arm_to(const Vec3& x) const;     ///< of a point in the world, in the frame
     Vec3 position(const Vec3& arm) const; ///< in the world
+    /// Axes of the frame in the world, as columns.
+    const Mat3& axes() const { return mass_response_.axes(); }
     /// In the world; between predict and advance, over the step.
     Vec3 velocity(const Vec3& arm, const Eigen::Ref<const Rows3>& S) const;
 

@@ -27,5 +27,21 @@ inline double sum_of(Lanes8 a)
 }
 #endif
 
+/// The sum over the lanes of each of `count` vectors.
+template <int count>
+inline void sums_of(const Lanes4* a, double* sums)
+{
+    int i = 0;
+    for (; i + 4 <= count; i += 4) sums_of(a + i).store(sums + i);
+    if constexpr (count % 4 == 3) {
+        const Lanes4 last[4] = {a[i], a[i + 1], a[i + 2], Lanes4(0.0)};
+        double four[4];
+        sums_of(last).store(four);
+        for (int k = 0; k < 3; ++k) sums[i + k] = four[k];
+    } else {
+        for (; i < count; ++i) sums[i] = sum_of(a[i]);
+    }
+}
+
 } // namespace
 } // namespace lithe

@@ -12,21 +12,27 @@ struct RodriguesCoefficients {
     double sine, cosine, cubic;
 };
 
+/// A series each of whose terms is the one before times -x and the next of these:  1 - x c_0 (1 - x c_1 (1 - ...)).
+template <class... Shares>
+double series(double x, double first, Shares... rest)
+{
+    if constexpr (sizeof...(rest) == 0)
+        return 1.0 - x * first;
+    else
+        return 1.0 - x * first * series(x, rest...);
+}
+
 RodriguesCoefficients rodrigues_coefficients(double a2)
 {
     // Below 0.1 rad the closed forms of the last two lose digits to cancellation; the next terms of the series are
     // a^10 / 11!, a^10 / 12! and a^10 / 13!, below 1e-17 there.
-    if (a2 < 1e-2) {
-        const double sine = 1 - a2 / 6 * (1 - a2 / 20 * (1 - a2 / 42 * (1 - a2 / 72 * (1 - a2 / 110))));
-        const double cosine =
-            0.5 * (1 - a2 / 12 * (1 - a2 / 30 * (1 - a2 / 56 * (1 - a2 / 90 * (1 - a2 / 132)))));
-        const double cubic =
-            (1 - a2 / 20 * (1 - a2 / 42 * (1 - a2 / 72 * (1 - a2 / 110 * (1 - a2 / 156))))) / 6;
-        return {sine, cosine, cubic};
-    }
-    const double a = std::sqrt(a2);
+    if (a2 < 1e-2)
+        return {series(a2, 1.0 / 6, 1.0 / 20, 1.0 / 42, 1.0 / 72, 1.0 / 110),
+                series(a2, 1.0 / 12, 1.0 / 30, 1.0 / 56, 1.0 / 90, 1.0 / 132) / 2.0,
+                series(a2, 1.0 / 20, 1.0 / 42, 1.0 / 72, 1.0 / 110, 1.0 / 156) / 6.0};
+    const double a = std::sqrt(a2), sine = std::sin(a);
     const double half = std::sin(0.5 * a) / a;
-    return {std::sin(a) / a, 2.0 * half * half, (a - std::sin(a)) / (a2 * a)};
+    return {sine / a, 2.0 * half * half, (a - sine) / (a2 * a)};
 }
 
 } // namespace
@@ -76,8 +82,9 @@ Mat3 rotation_between(const Vec3& a, const Vec3& b)
 Quat exp_quat(const Vec3& w)
 {
     const double half_angle2 = 0.25 * w.squaredNorm();
-    const Vec3 v = 0.5 * rodrigues_coefficients(half_angle2).sine * w;
-    return Quat(std::cos(std::sqrt(half_angle2)), v[0], v[1], v[2]);
+    const auto c = rodrigues_coefficients(half_angle2);
+    const Vec3 v = 0.5 * c.sine * w;
+    return Quat(1.0 - half_angle2 * c.cosine, v[0], v[1], v[2]);
 }
 
 Vec3 log_quat(const Quat& q)
@@ -95,6 +102,7 @@ Quat turned(const Quat& q, const Vec3& w)
 
 Quat interpolated(const Quat& q_0, const Quat& q_1, double t)
 {
+    if (q_0.coeffs() == q_1.coeffs()) return q_0;
     return turned(q_0, t * log_quat(q_1 * q_0.conjugate()));
 }
 

@@ -14,7 +14,7 @@ using JointId = Id<struct JointTag>;
 struct JointStageOptions {
     /// How far apart points may be at the end of a step, as a share of the size of the smallest body that hangs together
     /// with them. > 0
-    double gap = 1e-8;
+    double gap = 5e-8;
 };
 
 /// Joints of bodies that a problem does not touch.
