@@ -141,13 +141,10 @@ private:
         if (!widened(b_.swept.start_box(), limits_.tolerance).contains(x)) return false;
         const auto v = static_cast<std::size_t>(vertex);
         if (!until_.empty() && travel_ < until_[v]) return false;
-        const bool enclosed = encloses(b_.swept, x);
-        const double far = enclosed         ? std::numeric_limits<double>::infinity()
-                           : until_.empty() ? limits_.tolerance
-                                            : soon * limits_.reach;
-        const auto closest = closest_point(b_.swept, x, far);
-        if (closest &&
-            (closest->distance <= limits_.tolerance || (enclosed && inside(b_.swept, x, *closest)))) {
+        const double far = soon * limits_.reach;
+        auto closest = closest_point(b_.swept, x, far);
+        if (!closest && encloses(b_.swept, x)) closest = closest_point(b_.swept, x);
+        if (closest && (closest->distance <= limits_.tolerance || inside(b_.swept, x, *closest))) {
             work_.inside.push_back({vertex, *closest});
             return true;
         }
