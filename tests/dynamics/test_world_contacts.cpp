@@ -176,6 +176,25 @@ TEST(ContactEvents, GoOnWhileABodyRestsAndEndWhenItLeaves)
     EXPECT_TRUE(world.contact_events().empty());
 }
 
+TEST(WorldContacts, ALiftCarriesAndStops)
+{
+    World world;
+    Shown shown;
+    shown.name = "lift";
+    shown.surface = make_box(Vec3(2, 0.2, 2), 1.0);
+    world.add(std::make_unique<ObstacleBody>(ObstacleModel{
+        .shape = BoxShape{Vec3(2, 0.2, 2)},
+        .shown = shown,
+        .path =
+            Keyframes<RigidPose>({0.5, 1.0}, {RigidPose{}, RigidPose{.translation = Vec3(0.3, 0.5, 0)}})}));
+    const BodyId box = world.add(framed("box", rigid_box(), Vec3(0, 0.2, 0)));
+    steps(world, static_cast<int>(std::lround(0.99 / h)));
+    EXPECT_NEAR(state_of(world, box).v[1], 1.0, 0.02);
+    steps(world, static_cast<int>(std::lround(1.5 / h)));
+    EXPECT_LT(state_of(world, box).v.norm(), 1e-3);
+    EXPECT_NEAR(state_of(world, box).frame.translation[1], 0.7, 2e-3);
+}
+
 // ---- where things are
 
 /// A ball, boxes that turn, and the ground.
