@@ -185,8 +185,8 @@ TEST(WorldContacts, ALiftCarriesAndStops)
     world.add(std::make_unique<ObstacleBody>(ObstacleModel{
         .shape = BoxShape{Vec3(2, 0.2, 2)},
         .shown = shown,
-        .path =
-            Keyframes<RigidPose>({0.5, 1.0}, {RigidPose{}, RigidPose{.translation = Vec3(0.3, 0.5, 0)}})}));
+        .path = Keyframes<RigidPose>({0.5, 1.0 + 0.5 * h},
+                                     {RigidPose{}, RigidPose{.translation = Vec3(0.3, 0.5, 0)}})}));
     const BodyId box = world.add(framed("box", rigid_box(), Vec3(0, 0.2, 0)));
     steps(world, static_cast<int>(std::lround(0.99 / h)));
     EXPECT_NEAR(state_of(world, box).v[1], 1.0, 0.02);
