@@ -176,17 +176,22 @@ TEST(ContactEvents, GoOnWhileABodyRestsAndEndWhenItLeaves)
     EXPECT_TRUE(world.contact_events().empty());
 }
 
-TEST(WorldContacts, ALiftCarriesAndStops)
+/// A platform that goes so far between two times [s].
+std::unique_ptr<ObstacleBody> lift(std::vector<double> times, const Vec3& way)
 {
-    World world;
     Shown shown;
     shown.name = "lift";
     shown.surface = make_box(Vec3(2, 0.2, 2), 1.0);
-    world.add(std::make_unique<ObstacleBody>(ObstacleModel{
+    return std::make_unique<ObstacleBody>(ObstacleModel{
         .shape = BoxShape{Vec3(2, 0.2, 2)},
         .shown = shown,
-        .path = Keyframes<RigidPose>({0.5, 1.0 + 0.5 * h},
-                                     {RigidPose{}, RigidPose{.translation = Vec3(0.3, 0.5, 0)}})}));
+        .path = Keyframes<RigidPose>(std::move(times), {RigidPose{}, RigidPose{.translation = way}})});
+}
+
+TEST(WorldContacts, ALiftCarriesAndStops)
+{
+    World world;
+    world.add(lift({0.5, 1.0 + 0.5 * h}, Vec3(0.3, 0.5, 0)));
     const BodyId box = world.add(framed("box", rigid_box(), Vec3(0, 0.2, 0)));
     steps(world, static_cast<int>(std::lround(0.99 / h)));
     EXPECT_NEAR(state_of(world, box).v[1], 1.0, 0.02);
@@ -465,13 +470,7 @@ TEST(Sleep, EndsByPushesTeleportsAndLostSupport)
 TEST(Sleep, EndsWhenAnObstacleMoves)
 {
     World world({.sleep = {.enabled = true}});
-    Shown shown;
-    shown.name = "lift";
-    shown.surface = make_box(Vec3(2, 0.2, 2), 1.0);
-    world.add(std::make_unique<ObstacleBody>(ObstacleModel{
-        .shape = BoxShape{Vec3(2, 0.2, 2)},
-        .shown = shown,
-        .path = Keyframes<RigidPose>({2.0, 3.0}, {RigidPose{}, RigidPose{.translation = Vec3(0, -2, 0)}})}));
+    world.add(lift({2.0, 3.0}, Vec3(0, -2, 0)));
     const BodyId box = world.add(framed("box", rigid_box(), Vec3(0, 0.2, 0)));
     steps(world, 230);
     EXPECT_TRUE(world.body(box).asleep());
