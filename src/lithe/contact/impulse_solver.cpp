@@ -583,8 +583,8 @@ ImpulseSolver::Settled ImpulseSolver::settle_articulation(ImpulseProblem& proble
 {
     Settled settled;
     settled.before = settled.after = joint_violation(problem, articulation);
-    const double enough = std::max(how.enough, 1e-13 * settled.before);
-    for (int pass = 0; pass < how.passes && !(settled.after <= enough); ++pass) {
+    for (int pass = 0; pass < how.passes; ++pass) {
+        if (how.enough > 0.0 && settled.after <= how.enough) break;
         joints_.solve(articulation, joint_rhs_.data());
         for (const int joint : joints_.joints(articulation)) {
             const Vec3 change = -Eigen::Map<const Vec3>(joint_rhs_.data() + joints_.row(joint));
@@ -594,7 +594,7 @@ ImpulseSolver::Settled ImpulseSolver::settle_articulation(ImpulseProblem& proble
         if (how.passes == 1) break;
         const double last = settled.after;
         settled.after = joint_violation(problem, articulation);
-        if (settled.after > 0.7 * last) break;
+        if (settled.after <= 1e-13 * settled.before || settled.after > 0.7 * last) break;
     }
     return settled;
 }
